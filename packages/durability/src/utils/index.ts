@@ -1,0 +1,1 @@
+export { exponential, jitter } from '../core/retry.ts'

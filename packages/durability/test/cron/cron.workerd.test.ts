@@ -1,0 +1,3 @@
+import { describeCronCases } from './cron-suite.ts'
+
+describeCronCases()
