@@ -1,0 +1,25 @@
+/** The names of SQLite's primary result codes, by number. */
+const CODE_NAMES: Readonly<Record<number, string>> = {
+  1: 'SQLITE_ERROR',
+  5: 'SQLITE_BUSY',
+  6: 'SQLITE_LOCKED',
+  8: 'SQLITE_READONLY',
+  13: 'SQLITE_FULL',
+  18: 'SQLITE_TOOBIG',
+  19: 'SQLITE_CONSTRAINT',
+  20: 'SQLITE_MISMATCH',
+  23: 'SQLITE_AUTH',
+  25: 'SQLITE_RANGE',
+}
+
+/** Words an error of node:sqlite as the runtime does: `no such table: x: SQLITE_ERROR`. Others are passed through. */
+export function sqlError(error: unknown): unknown {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return error
+  // The low byte is the primary code; the rest tells, for instance, which kind of constraint failed.
+  const name = CODE_NAMES[error.errcode & 0xff] ?? `SQLITE_${error.errcode}`
+  return new Error(`${error.message}: ${name}`, { cause: error })
+}
+
+export function notAuthorized(): Error {
+  return new Error('not authorized: SQLITE_AUTH')
+}
