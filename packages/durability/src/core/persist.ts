@@ -1,0 +1,22 @@
+import type { SchedulerPort } from './helper.ts'
+import { report } from './report.ts'
+import { wait } from './timers.ts'
+
+/**
+ * Makes a write that must not be given up, for what it records has already happened outside. The first try is made at
+ * once, in the caller's turn; a failing one (storage full) is reported and made again.
+ */
+export async function persist<T>(port: SchedulerPort, what: string, write: () => T): Promise<T> {
+  for (;;) {
+    try {
+      return write()
+    } catch (error) {
+      report(
+        'durability.write_failed',
+        `${what} could not be stored; it is kept in memory and tried again`,
+        error,
+      )
+    }
+    await wait(port.clock, port.alarmMinDelayMs)
+  }
+}

@@ -1,0 +1,26 @@
+export {
+  InvalidOccurrenceError,
+  OutcomeDeliveryError,
+  ScheduledRunInterruptedError,
+  ScheduledRunTimeoutError,
+  ScheduleSchemaError,
+} from './errors.ts'
+export type {
+  OutcomeDeadLetteredEvent,
+  OutcomeRetryEvent,
+  RunDueEvent,
+  RunSettledEvent,
+  RunStartedEvent,
+  RunStuckEvent,
+  ScheduledRunEvent,
+} from './events.ts'
+export type { JitterInput } from './jitter.ts'
+export type { NextOccurrence } from './occurrences.ts'
+export type { DurabilityScheduleOptions, OutcomeRetries } from './options.ts'
+export type { OutcomeRun, RunIdentity, RunOutcome, ScheduledRun } from './outcome.ts'
+export {
+  DurabilitySchedule,
+  type ScheduleDefinition,
+  type ScheduleStatus,
+  type StoredSchedule,
+} from './schedule.ts'
