@@ -24,6 +24,9 @@ export class ScheduleWork {
   /** The key of the first run that waits, or of the next one that will be recorded. `undefined` before the first look. */
   #nextToStart: number | undefined
 
+  /** Whether a run may be waiting for a slot: true until a look shows that none is. */
+  #mayWait = true
+
   constructor(port: SchedulerPort, settings: ScheduleSettings) {
     this.#port = port
     this.#settings = settings
@@ -35,7 +38,10 @@ export class ScheduleWork {
     this.runs = new Runs({
       ...parts,
       settled: (run, outcome) => this.deliveries.deliver(run, outcome),
-      slotFreed: () => this.#startWaiting(),
+      slotFreed: () => {
+        // Spares the ordinary run a look at the rows.
+        if (this.#mayWait) this.#startWaiting()
+      },
       lost: () => {
         this.#nextToStart = undefined
       },
@@ -84,6 +90,7 @@ export class ScheduleWork {
   /** Records a due tick that a change of the definition must not lose. It waits; the caller's reconciliation starts it. */
   recordDue(row: DefinitionRow, scheduledTime: number): RecordedRun {
     const run = this.#nextRun(row, scheduledTime)
+    this.#mayWait = true
     this.#table.insert(run, false)
     return run
   }
@@ -153,6 +160,7 @@ export class ScheduleWork {
     this.#recordAndStart(
       queued ? [] : [run],
       () => {
+        this.#mayWait ||= queued
         this.#table.insert(run, !queued)
         this.definition.advance(row, {
           nextTime: next ?? null,
@@ -168,7 +176,9 @@ export class ScheduleWork {
   #startWaiting(): void {
     const row = this.definition.read()
     if (row === undefined) return
-    const free = Math.min(this.waiting(row), this.runs.freeSlots)
+    const waiting = this.waiting(row)
+    this.#mayWait = waiting > 0
+    const free = Math.min(waiting, this.runs.freeSlots)
     if (free <= 0) return
     const runs = this.#table.waiting(this.#firstWaiting(row), free)
     const last = runs.at(-1)
