@@ -12,20 +12,20 @@ export interface StatementResult {
   readonly rowsRead: number
 }
 
-/** The result of one `exec`. Its first row is read at once, as in the runtime; the others when they are asked for. */
+/** The result of one `exec`. As in the runtime it is one row ahead of what was asked for, and no further. */
 export class SimulatedCursor<Row extends Record<string, SqlValue>>
   implements SqlCursor<Row>, IterableIterator<Row>
 {
   readonly #result: StatementResult
   readonly #onRead: () => void
-  #first: IteratorResult<RawRow> | undefined
+  #ahead: IteratorResult<RawRow>
   #rowsRead: number
 
   constructor(result: StatementResult, onRead: () => void) {
     this.#result = result
     this.#onRead = onRead
     this.#rowsRead = result.rowsRead
-    this.#first = this.#step()
+    this.#ahead = this.#step()
   }
 
   get columnNames(): string[] {
@@ -41,9 +41,10 @@ export class SimulatedCursor<Row extends Record<string, SqlValue>>
   }
 
   next(): IteratorResult<Row> {
-    const step = this.#first ?? this.#step()
-    this.#first = undefined
-    return step.done ? { done: true, value: undefined } : { done: false, value: toRow<Row>(step.value) }
+    const current = this.#ahead
+    if (current.done) return { done: true, value: undefined }
+    this.#ahead = this.#step()
+    return { done: false, value: toRow<Row>(current.value) }
   }
 
   [Symbol.iterator](): this {
@@ -58,7 +59,7 @@ export class SimulatedCursor<Row extends Record<string, SqlValue>>
   one(): Row {
     const row = this.next()
     if (row.done) throw new Error('The query has no row where one() wants exactly one')
-    if (!this.next().done) {
+    if (!this.#ahead.done) {
       this.#result.rows.return?.()
       throw new Error('The query has several rows where one() wants exactly one')
     }

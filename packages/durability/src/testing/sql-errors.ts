@@ -12,12 +12,26 @@ const CODE_NAMES: Readonly<Record<number, string>> = {
   25: 'SQLITE_RANGE',
 }
 
+/** Which kind of constraint failed, by SQLite's extended result code. */
+const CONSTRAINT_NAMES: Readonly<Record<number, string>> = {
+  275: 'CHECK',
+  787: 'FOREIGNKEY',
+  1299: 'NOTNULL',
+  1555: 'PRIMARYKEY',
+  1811: 'TRIGGER',
+  2067: 'UNIQUE',
+  2579: 'ROWID',
+  3091: 'DATATYPE',
+}
+
 /** Words an error of node:sqlite as the runtime does: `no such table: x: SQLITE_ERROR`. Others are passed through. */
 export function sqlError(error: unknown): unknown {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return error
-  // The low byte is the primary code; the rest tells, for instance, which kind of constraint failed.
+  // The low byte is the primary code.
   const name = CODE_NAMES[error.errcode & 0xff] ?? `SQLITE_${error.errcode}`
-  return new Error(`${error.message}: ${name}`, { cause: error })
+  const constraint = CONSTRAINT_NAMES[error.errcode]
+  const extended = constraint === undefined ? '' : ` (extended: SQLITE_CONSTRAINT_${constraint})`
+  return new Error(`${error.message}: ${name}${extended}`, { cause: error })
 }
 
 export function notAuthorized(): Error {

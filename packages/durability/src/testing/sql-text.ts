@@ -65,16 +65,27 @@ class StatementScan {
 }
 
 const WRITES = new Set(['INSERT', 'UPDATE', 'DELETE', 'REPLACE'])
-const READS = new Set(['SELECT', 'VALUES', 'EXPLAIN', 'PRAGMA'])
+const CONTROL = new Set([
+  'BEGIN',
+  'COMMIT',
+  'END',
+  'ROLLBACK',
+  'SAVEPOINT',
+  'RELEASE',
+  'ATTACH',
+  'DETACH',
+  'VACUUM',
+])
 const SCHEMA = new Set(['CREATE', 'DROP', 'ALTER', 'ANALYZE', 'REINDEX'])
 
 function kindOf(words: readonly string[]): StatementKind {
   const first = words[0] ?? ''
-  if (READS.has(first)) return 'read'
   if (WRITES.has(first)) return 'write'
   if (SCHEMA.has(first)) return 'schema'
-  if (first !== 'WITH') return 'control'
-  return words.some((word, index) => isWriteInWith(word, words[index + 1])) ? 'write' : 'read'
+  if (CONTROL.has(first)) return 'control'
+  const writes = first === 'WITH' && words.some((word, index) => isWriteInWith(word, words[index + 1]))
+  // What is no SQL at all is refused in time, when SQLite is to prepare it.
+  return writes ? 'write' : 'read'
 }
 
 /** `replace` is also the name of a function, and `update` can follow `ON CONFLICT DO` only in a write. */

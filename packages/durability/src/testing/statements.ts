@@ -109,12 +109,11 @@ export function checkStatement({ text, kind, parameters }: StatementText, given:
   if (/^pragma\b/i.test(text) && !PRAGMA.test(text)) throw notAuthorized()
   if (given > MAX_PARAMETERS) throw new Error('too many SQL variables: SQLITE_ERROR')
   if (given !== parameters) {
-    throw new Error(
-      `Wrong number of parameter bindings for SQL query: it has ${parameters}, given were ${given}`,
-    )
+    throw new Error(`Wrong number of parameter bindings: "${text}" takes ${parameters}, given were ${given}`)
   }
 }
 
-export function toBound(value: SqlValue): BoundValue {
-  return value instanceof ArrayBuffer ? new Uint8Array(value) : value
+/** `undefined`, which the types do not allow, is bound as null by the runtime too. */
+export function toBound(value: SqlValue | undefined): BoundValue {
+  return value instanceof ArrayBuffer ? new Uint8Array(value) : (value ?? null)
 }

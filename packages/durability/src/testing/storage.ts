@@ -20,8 +20,8 @@ export interface StorageParts {
   readonly alarmCalls: AlarmCallTiming
 }
 
-/** The platform holds no alarm after this time (year 2189). */
-const LATEST_ALARM_AT = 6_942_067_200_000
+/** Documented is that no alarm is held after the year 2189; what the runtime refuses begins later. */
+const LATEST_ALARM_AT = 7_000_000_000_000
 
 /** `ctx.storage` of one instance. After the instance's death it does nothing: calls throw, awaits never resolve. */
 export class SimulatedStorage implements ObjectStorage {
@@ -70,7 +70,8 @@ export class SimulatedStorage implements ObjectStorage {
     const refusal = refusedTime(scheduledTime) ?? (life.dead ? undefined : faults.onSetAlarm())
     if (refusal !== undefined) return Promise.reject(refusal)
     store.begin(life)
-    store.setAlarm({ at: Math.max(Number(scheduledTime), life.clock.now()), delivering: false })
+    const at = Math.max(Math.floor(Number(scheduledTime)), life.clock.now())
+    store.setAlarm({ at, delivering: false })
     if (!life.dead) costs.add('alarmsSet', 1)
     this.#wrote()
     return this.#resolved('setAlarm', undefined)
