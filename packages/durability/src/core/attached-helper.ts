@@ -16,7 +16,7 @@ export class AttachedHelper {
   /** Its turn in the present synchronous round is still to come: it will arm for itself. */
   aboutToRun = false
   consecutiveFailures = 0
-  retryAt: number | undefined
+  #failure: { readonly at: number; readonly retryAt: number } | undefined
   inFlight = 0
   #runPending = false
 
@@ -34,11 +34,22 @@ export class AttachedHelper {
       const at = this.helper.nextAt(now)
       if (at === undefined) return undefined
       if (!Number.isFinite(at)) throw new RangeError(`nextAt of helper "${this.helper.name}" returned ${at}`)
-      return this.retryAt === undefined ? at : Math.max(at, this.retryAt)
+      return Math.max(at, this.#leftOutUntil(now) ?? at)
     } catch (error) {
-      if (this.retryAt === undefined || this.retryAt <= now) this.#events.failed(this, error)
-      return this.retryAt
+      if ((this.#leftOutUntil(now) ?? now) <= now) this.#events.failed(this, error)
+      return this.#leftOutUntil(now)
     }
+  }
+
+  /** Counts a failure; until `retryAt` the helper is left out. */
+  leaveOut(at: number, retryAt: number): void {
+    this.consecutiveFailures += 1
+    this.#failure = { at, retryAt }
+  }
+
+  /** A clock that went back would leave it out for as long as the step. */
+  #leftOutUntil(now: number): number | undefined {
+    return this.#failure === undefined || now < this.#failure.at ? undefined : this.#failure.retryAt
   }
 
   isDue(now: number): boolean {
@@ -82,7 +93,7 @@ export class AttachedHelper {
 
   clearFailure(): void {
     this.consecutiveFailures = 0
-    this.retryAt = undefined
+    this.#failure = undefined
   }
 
   #await(now: number, pending: Promise<unknown>): void {

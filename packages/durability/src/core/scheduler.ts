@@ -289,10 +289,11 @@ export class DurabilityScheduler {
 
   #helperFailed(attached: AttachedHelper, error: unknown): void {
     if (this.#armFailure?.error === error) return
-    const retryAt = this.#clock.now() + this.#minDelayMs
-    attached.consecutiveFailures += 1
-    attached.retryAt = retryAt
+    const now = this.#clock.now()
+    const retryAt = now + this.#minDelayMs
+    attached.leaveOut(now, retryAt)
     this.#armedExactly = false
+    this.#earlyPasses = 0
     const helper = attached.helper.name
     const { consecutiveFailures } = attached
     if (this.#onAlarmRetry === undefined) {
