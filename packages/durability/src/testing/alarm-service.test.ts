@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { SimulatedAlarmInfo } from './alarm-service.ts'
-import { type SimulatedObject, type SimulatedObjectOptions, simulateObject } from './object.ts'
+import { type SimulatedObject, simulateObject } from './object.ts'
+import type { SimulatedObjectOptions } from './object-options.ts'
 import type { SimulatedState } from './state.ts'
 
 type Handler = (ctx: SimulatedState, info: SimulatedAlarmInfo, number: number) => unknown
@@ -197,12 +198,14 @@ test('an alarm that a failed transaction set in the handler does not replace the
 
 test('a handler that runs for 15 minutes is cut, counts as failed, and its end is ignored', async () => {
   const { open, opened } = gate()
-  const { object, calls, set } = setup((_ctx, _info, number) => (number === 1 ? opened : undefined))
+  const { object, calls, set } = setup((_ctx, _info, number) => (number === 1 ? opened : forever()))
   set(0)
   await object.advance('15 minutes')
   expect(object.inAlarm).toBe(false)
+  await object.advance('10 s')
   open()
-  await object.advance('1 hour')
+  await object.settle()
+  expect(object.inAlarm).toBe(true)
   expect(calls.map((call) => [call.atMs, call.info.retryCount])).toEqual([
     [0, 0],
     [902_000, 1],
@@ -248,6 +251,8 @@ test('an early delivery hands over the stored alarm before its time', async () =
   const { object, calls, set, start } = setup()
   expect(await object.deliverAlarm({ early: true })).toBe(false)
   set(60_000)
+  expect(await object.deliverAlarm()).toBe(false)
+  expect(calls).toEqual([])
   expect(await object.deliverAlarm({ early: true })).toBe(true)
   await object.advance('1 hour')
   expect(calls).toEqual([{ atMs: 0, info: { scheduledTime: start + 60_000, retryCount: 0, isRetry: false } }])

@@ -84,10 +84,12 @@ export class AlarmService {
     this.#deliver(receiver, scheduledTime, duplicate)
   }
 
-  /** Makes the next delivery a repeated, or an early, one. False when there is nothing to deliver. */
-  force(how: 'early' | 'duplicate'): boolean {
-    const possible =
-      how === 'duplicate' ? this.#last !== undefined : this.#parts.store.committedAlarm.at !== null
+  /** Makes the next delivery one that time would not bring. False when there is nothing to deliver. */
+  force(how: 'due' | 'early' | 'duplicate'): boolean {
+    const { clock, store } = this.#parts
+    const { at } = store.committedAlarm
+    if (how === 'due') return at !== null && clock.elapsedAtPlatform(at) <= clock.elapsedMs
+    const possible = how === 'duplicate' ? this.#last !== undefined : at !== null
     if (possible) this.#forced = how
     return possible
   }

@@ -7,13 +7,8 @@ export type { SimulatedDuration } from './duration.ts'
 export { SimulatedCrash } from './errors.ts'
 export type { SimulatedFault, SimulatedFaults } from './faults.ts'
 export type { SimulatedLife } from './life.ts'
-export {
-  type SimulatedFactory,
-  type SimulatedInstance,
-  SimulatedObject,
-  type SimulatedObjectOptions,
-  simulateObject,
-} from './object.ts'
+export { SimulatedObject, simulateObject } from './object.ts'
+export type { SimulatedFactory, SimulatedInstance, SimulatedObjectOptions } from './object-options.ts'
 export type { SimulatedState } from './state.ts'
 export type { SimulatedStorage } from './storage.ts'
 export { SimulatedWorld, type SimulatedWorldOptions } from './world.ts'

@@ -69,3 +69,44 @@ test('a crash before the turn ends loses its rows and its alarm together', async
   expect(object.alarmAt).toBeNull()
   expect(object.rows("SELECT name FROM sqlite_schema WHERE name = 'count'")).toEqual([])
 })
+
+test('a crash in the middle of alarm() keeps the turns before it and delivers the alarm again', async () => {
+  const object = simulateObject((ctx, _clock, life) => ({
+    ctx,
+    async alarm(info) {
+      ctx.storage.sql.exec('INSERT INTO run (at) VALUES (?)', info.scheduledTime)
+      await ctx.storage.sync()
+      await life.seam('in the handler')
+      ctx.storage.sql.exec('UPDATE run SET done = 1')
+    },
+  }))
+  const { storage } = object.ctx
+  storage.sql.exec('CREATE TABLE run (id INTEGER PRIMARY KEY, at INTEGER, done INTEGER DEFAULT 0)')
+  void storage.setAlarm(object.world.clock.now() + MINUTE_MS)
+  await object.settle()
+  object.resetCosts()
+
+  object.crashAtAwait(object.progress.seams + 4) // alarm, commit, sync, then the handler's own
+  await object.advance('1 minute')
+
+  expect(object.rows('SELECT id, done FROM run')).toEqual([
+    { id: 1, done: 1 },
+    { id: 2, done: 1 },
+  ])
+  expect(object.costs).toMatchObject({ rowsWritten: 4, alarmsSet: 0, commits: 3 })
+})
+
+test('the same history gives the same seams, whenever it is run', async () => {
+  const history = async () => {
+    const seams: string[] = []
+    const object = simulateObject((ctx, clock) => new Counter(ctx, clock, []), {
+      onSeam: (seam) => seams.push(seam.kind),
+    })
+    object.instance.start()
+    await object.advance('150 s')
+    object.crash()
+    await object.advance('150 s')
+    return seams
+  }
+  expect(await history()).toEqual(await history())
+})

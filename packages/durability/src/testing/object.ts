@@ -1,43 +1,16 @@
-import type { Clock } from '../core/clock.ts'
 import type { SqlValue } from '../core/state.ts'
 import { AlarmService, type SimulatedAlarmInfo } from './alarm-service.ts'
 import { CostCounter, type SimulatedCosts } from './costs.ts'
-import { type CrashAtWrite, CrashPlan, type SimulatedProgress, type SimulatedSeam } from './crash-plan.ts'
+import { type CrashAtWrite, CrashPlan, type SimulatedProgress } from './crash-plan.ts'
 import { durationMs, type SimulatedDuration } from './duration.ts'
 import { SimulatedCrash } from './errors.ts'
 import { SimulatedFaults } from './faults.ts'
-import { Life, type SimulatedLife } from './life.ts'
+import { Life } from './life.ts'
+import type { SimulatedFactory, SimulatedInstance, SimulatedObjectOptions } from './object-options.ts'
 import { SimulatedState } from './state.ts'
 import type { AlarmCallTiming } from './storage.ts'
 import { DurableStore } from './store.ts'
 import { SimulatedWorld } from './world.ts'
-
-/** What an object's class has to have. */
-export interface SimulatedInstance {
-  alarm(info: SimulatedAlarmInfo): unknown
-}
-
-/** Makes an instance as the platform does on the first use after a crash; the instance takes time from `clock`. */
-export type SimulatedFactory<T extends SimulatedInstance> = (
-  ctx: SimulatedState,
-  clock: Clock,
-  life: SimulatedLife,
-) => T
-
-export interface SimulatedObjectOptions {
-  /** Shares clock and order of events with other objects. Default: a world of its own. */
-  readonly world?: SimulatedWorld
-  readonly id?: string
-  /** The platform cuts an `alarm()` that runs longer, and runs it again. Default: 15 minutes. */
-  readonly alarmLimit?: SimulatedDuration
-  /**
-   * Whether an awaited `getAlarm`, `setAlarm` or `deleteAlarm` ends the turn. The runtime promises neither; today it
-   * stays in the same turn, which is the default.
-   */
-  readonly alarmCalls?: AlarmCallTiming
-  /** Called at each seam, in order: a history to print. */
-  readonly onSeam?: (seam: SimulatedSeam) => void
-}
 
 interface Current<T> {
   readonly life: Life
@@ -103,7 +76,7 @@ export class SimulatedObject<T extends SimulatedInstance> {
     return this.#alarms.running
   }
 
-  /** Reads storage from outside, without an instance and without cost. */
+  /** Reads storage from outside, without an instance and without cost; also what a turn has not committed yet. */
   rows<Row extends Record<string, SqlValue>>(query: string, ...bindings: SqlValue[]): Row[] {
     this.#store.bury()
     return this.#store.database.exec<Row>(query, bindings, UNOBSERVED).toArray()
@@ -161,15 +134,14 @@ export class SimulatedObject<T extends SimulatedInstance> {
   }
 
   /**
-   * Delivers an alarm out of turn, then settles. `early`: the stored one, due or not. `duplicate`: the last delivered
-   * one once more, as when the platform's note of the first delivery is lost; the stored one stays. While an `alarm()`
-   * runs, the delivery waits for its end. Resolves `false` when there is no such alarm.
+   * Delivers an alarm without moving time, then settles: the stored one when it is due, with `early` also when it is
+   * not. `duplicate` delivers the last one once more, as when the platform's note of the first delivery is lost; the
+   * stored one stays. While an `alarm()` runs, the delivery waits for its end. Resolves `false` when there is no such
+   * alarm.
    */
-  async deliverAlarm(
-    how: { readonly early?: boolean; readonly duplicate?: boolean } = { early: true },
-  ): Promise<boolean> {
+  async deliverAlarm(how: { readonly early?: boolean; readonly duplicate?: boolean } = {}): Promise<boolean> {
     await this.settle()
-    if (!this.#alarms.force(how.duplicate ? 'duplicate' : 'early')) return false
+    if (!this.#alarms.force(how.duplicate ? 'duplicate' : how.early ? 'early' : 'due')) return false
     await this.world.advance(0)
     return true
   }

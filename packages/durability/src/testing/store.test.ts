@@ -116,6 +116,27 @@ test('a new instance can be used in the turn in which the old one died', async (
   expect(ids()).toEqual([7])
 })
 
+test('an alarm lost with its turn does not come back with the next turn', async () => {
+  const { object, storage, now } = await setup()
+  void storage.setAlarm(now + 10)
+  object.crash()
+  const next = object.ctx.storage
+  expect(await next.getAlarm()).toBeNull()
+  next.sql.exec('INSERT INTO t VALUES (1)')
+  await object.settle()
+  expect(object.alarmAt).toBeNull()
+})
+
+test('a query that a dead instance was still reading has no further rows, and holds up no later change', async () => {
+  const { object, storage, insert } = await setup()
+  for (const id of [1, 2, 3]) insert(id)
+  await object.settle()
+  const cursor = storage.sql.exec('SELECT id FROM t')
+  object.crash()
+  object.ctx.storage.sql.exec('DROP TABLE t')
+  expect(cursor.toArray().length).toBeLessThan(3)
+})
+
 test('the timers of a dead instance do not fire', async () => {
   const fired: number[] = []
   let born = 0
@@ -126,10 +147,10 @@ test('the timers of a dead instance do not fire', async () => {
   })
   object.instance.alarm()
   object.crash()
+  expect(object.world.clock.pendingTimers).toBe(0)
   object.instance.alarm()
   await object.advance('2 s')
   expect(fired).toEqual([2])
-  expect(object.world.clock.pendingTimers).toBe(0)
 })
 
 test('a request that is open at the crash is rejected', async () => {
@@ -148,4 +169,4 @@ test('turns that follow each other without end are reported, not waited for', as
   void spin()
   await expect(object.settle()).rejects.toThrow('spins')
   object.crash()
-}, 20_000)
+})
