@@ -1,0 +1,20 @@
+import type { Bundle } from './setup.ts'
+
+/** Makes it as if `count` more ticks had been recorded and waited for a slot. */
+export function addWaitingRuns(object: Bundle, count: number): Promise<void> {
+  return object.inside(({ ctx }) =>
+    ctx.storage.transactionSync(() => {
+      const { sql } = ctx.storage
+      const { last } = sql.exec<{ last: number }>('SELECT last_run_id AS last FROM durability_schedule').one()
+      for (let id = last + 1; id <= last + count; id += 1) {
+        sql.exec(
+          'INSERT INTO durability_schedule_runs (id, scheduled_time, due_at, version, state) VALUES (?, ?, ?, 1, 0)',
+          id,
+          id,
+          id,
+        )
+      }
+      sql.exec('UPDATE durability_schedule SET last_run_id = ?', last + count)
+    }),
+  )
+}
