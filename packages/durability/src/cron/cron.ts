@@ -25,7 +25,9 @@ export interface ParsedCron {
  * within 40 years. Both are instants between the years 1970 and 9000; the answer is a whole second.
  *
  * The expression has 5 fields (minute, hour, day of month, month, day of week), 6 with leading seconds, or is a
- * nickname such as `@daily`. Clock changes follow Debian cron: when the clocks go forward, a time of day that is
+ * nickname such as `@daily`. A day of month and a weekday that are both something else than `*` or `?` are joined by
+ * OR, with `+` before the weekday by AND. Beside lists, ranges and steps there are `L`, `LW` and `15W` for days of the
+ * month, `5L` (or `5#L`) and `5#3` for weekdays; 0 and 7 are Sunday. Day 31 skips the shorter months. Clock changes follow Debian cron: when the clocks go forward, a time of day that is
  * missing runs once, as soon as the gap is over (unless a whole day is skipped: a jump of more than 3 hours gives no
  * run), and repeating expressions such as `0-59/5 * * * *` leave the gap out; when they go back, a time of day runs in
  * the first pass only, and repeating expressions run in both.

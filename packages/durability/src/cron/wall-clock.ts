@@ -38,11 +38,10 @@ export function wallTimes(fields: CronFields, year: number): WallTimes {
 
 function parse(fields: CronFields, text: string, year: number): WallTimes {
   const pattern = read(text)
-  if (!pattern)
-    throw invalidField(
-      fields,
-      fields.findIndex((_, index) => !isReadable(fields, index)),
-    )
+  if (!pattern) {
+    const unreadable = fields.findIndex((_, index) => !isReadable(fields, index))
+    throw invalidField(fields, unreadable)
+  }
   if (!someMonthMatches(pattern, year)) return NEVER
   return {
     next: (wall) => new CronDate(new Date(wall), UTC_OFFSET).increment(pattern, {}, false)?.getTime(),
@@ -55,6 +54,8 @@ function isReadable(fields: CronFields, index: number): boolean {
 }
 
 function read(text: string): CronPattern | undefined {
+  // croner takes it for the whole week, whoever typed it for one day.
+  if (/sun-sun/i.test(text)) return undefined
   try {
     return new CronPattern(text, undefined, { mode: '7-part' })
   } catch {
@@ -64,9 +65,9 @@ function read(text: string): CronPattern | undefined {
 }
 
 /**
- * Whether the pattern ever fires. In the calendar there are only 28 kinds of month (four lengths, seven first
- * weekdays), so this is cheap, while croner would look at every day of 40 years, each time it is asked: 25 ms for
- * a full list of `W` days that no weekday matches.
+ * Whether the pattern ever fires. There are only 28 kinds of month (four lengths, seven first weekdays), and 40 years
+ * in a row have them all, so this is cheap, while croner would look at every day of 40 years each time it is asked:
+ * 25 ms for a full list of `W` days, none of which is the weekday wanted.
  */
 function someMonthMatches(pattern: CronPattern, firstYear: number): boolean {
   const seen = new Set<number>()
@@ -79,8 +80,8 @@ function someMonthMatches(pattern: CronPattern, firstYear: number): boolean {
     if (!pattern.month[month] || seen.has(kind)) continue
     seen.add(kind)
     for (let day = 1; day <= days; day++) {
-      if (new CronDate(new Date(Date.UTC(year, month, day, ...time)), UTC_OFFSET).match(pattern, {}))
-        return true
+      const wall = new Date(Date.UTC(year, month, day, ...time))
+      if (new CronDate(wall, UTC_OFFSET).match(pattern, {})) return true
     }
   }
   return false
