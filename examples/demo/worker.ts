@@ -1,0 +1,96 @@
+import type { DemoEnv } from './env.ts'
+import { badInput, HttpError } from './http-error.ts'
+import { parseCancelQuery, parseName, readScheduleInput } from './input.ts'
+import { page } from './page.ts'
+
+export { Directory } from './directory.ts'
+export { DemoSchedule } from './schedule.ts'
+export { Target } from './target.ts'
+
+type Handler = (request: Request, env: DemoEnv) => Promise<Response>
+type Methods = Readonly<Record<string, Handler>>
+
+export default {
+  async fetch(request, env): Promise<Response> {
+    try {
+      return await answer(request, env)
+    } catch (error) {
+      if (error instanceof HttpError) return error.toResponse()
+      console.error(error)
+      return new HttpError(500, undefined, 'The demo failed; its terminal says why').toResponse()
+    }
+  },
+} satisfies ExportedHandler<DemoEnv>
+
+async function answer(request: Request, env: DemoEnv): Promise<Response> {
+  const methods = methodsOf(new URL(request.url).pathname)
+  if (methods === undefined)
+    throw new HttpError(404, undefined, 'There is nothing here; / says what there is')
+  const handler = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined
+  if (handler !== undefined) return handler(request, env)
+  const allow = Object.keys(methods).join(', ')
+  throw new HttpError(405, undefined, `Only ${allow} works here`, { allow })
+}
+
+function methodsOf(path: string): Methods | undefined {
+  if (path === '/') return { GET: showPage }
+  const [, schedules, segment, part, ...rest] = path.split('/')
+  if (schedules !== 'schedules' || rest.length > 0) return undefined
+  if (segment === undefined) return { GET: listSchedules }
+  if (part === undefined) {
+    return {
+      GET: (_request, env) => readSchedule(parseName(segment), env),
+      PUT: (request, env) => putSchedule(parseName(segment), request, env),
+      DELETE: (request, env) => deleteSchedule(parseName(segment), request, env),
+    }
+  }
+  return part === 'events'
+    ? { GET: (request, env) => followSchedule(parseName(segment), request, env) }
+    : undefined
+}
+
+async function showPage(request: Request): Promise<Response> {
+  return new Response(page(new URL(request.url).origin))
+}
+
+async function listSchedules(_request: Request, env: DemoEnv): Promise<Response> {
+  return Response.json({ schedules: await directory(env).list() })
+}
+
+async function readSchedule(name: string, env: DemoEnv): Promise<Response> {
+  await checkKnown(name, env)
+  return Response.json(await env.SCHEDULES.getByName(name).read())
+}
+
+async function putSchedule(name: string, request: Request, env: DemoEnv): Promise<Response> {
+  const input = await readScheduleInput(request)
+  // Listed first: a schedule that ticks is never missing from the list.
+  if (!(await directory(env).add(name))) throw badInput('name', 'The demo has as many schedules as it takes')
+  const schedule = env.SCHEDULES.getByName(name)
+  const applied = await schedule.configure(input)
+  return Response.json({ applied, ...(await schedule.read()) })
+}
+
+async function deleteSchedule(name: string, request: Request, env: DemoEnv): Promise<Response> {
+  const version = parseCancelQuery(new URL(request.url).searchParams)
+  await checkKnown(name, env)
+  const schedule = env.SCHEDULES.getByName(name)
+  const cancelled = await schedule.remove(version)
+  return Response.json({ cancelled, ...(await schedule.read()) })
+}
+
+async function followSchedule(name: string, request: Request, env: DemoEnv): Promise<Response> {
+  await checkKnown(name, env)
+  const response = await env.SCHEDULES.getByName(name).fetch(request)
+  if (response.status === 503) throw new HttpError(503, undefined, 'Too many follow this schedule already')
+  return response
+}
+
+async function checkKnown(name: string, env: DemoEnv): Promise<void> {
+  if (!(await directory(env).has(name)))
+    throw new HttpError(404, 'name', 'No schedule was ever set under this name')
+}
+
+function directory(env: DemoEnv) {
+  return env.DIRECTORY.getByName('directory')
+}
