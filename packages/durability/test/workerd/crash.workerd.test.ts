@@ -27,8 +27,7 @@ describe('a run that is cut off', () => {
 
   it('is reported by the platform’s own alarm within alarmMinDelayMs when no tick is left', async () => {
     const object = setup({ scheduler: { alarmMinDelayMs: 1_000 }, schedule: { run: () => never } })
-    const only = Date.now() + 50
-    await object.set({ expression: `at ${only}`, version: 1 })
+    await object.setOnce(50)
     await until('it runs', () => object.seen.runs.length === 1)
     await crash()
     await until('it is reported', () => object.seen.deliveries.length === 1, 5_000)

@@ -1,3 +1,5 @@
+import { forwarding } from './forwarding.ts'
+
 /** What an object's storage calls cost, in the platform's billing units. */
 export interface Cost {
   rowsRead: number
@@ -43,15 +45,4 @@ export function counting(ctx: DurableObjectState, cost: Cost): DurableObjectStat
 
 export function noCost(): Cost {
   return { rowsRead: 0, rowsWritten: 0, alarms: 0, alarmDeletes: 0 }
-}
-
-/** The platform's objects insist on being called on themselves: everything not replaced is bound to the original. */
-function forwarding<T extends object>(target: T, replaced: object): T {
-  return new Proxy(target, {
-    get(original, key) {
-      if (Object.hasOwn(replaced, key)) return Reflect.get(replaced, key)
-      const value: unknown = Reflect.get(original, key)
-      return typeof value === 'function' ? value.bind(original) : value
-    },
-  })
 }

@@ -69,6 +69,8 @@ export interface Bundle {
   costOf(work: () => Promise<unknown>): Promise<Cost>
   inside<T>(work: (parts: Parts) => T | Promise<T>): Promise<T>
   set(definition: ScheduleDefinition): Promise<boolean>
+  /** Sets a schedule with a single tick, `inMs` from now; resolves to its time. */
+  setOnce(inMs: number): Promise<number>
   cancel(version?: number): Promise<boolean>
   get(): Promise<StoredSchedule | undefined>
   status(): Promise<ScheduleStatus>
@@ -134,6 +136,12 @@ export function setup(options: SetupOptions = {}): Bundle {
     },
     inside,
     set: (definition) => inside(({ schedule }) => schedule.set(definition)),
+    setOnce: (inMs) =>
+      inside(async ({ schedule }) => {
+        const at = Date.now() + inMs
+        await schedule.set({ expression: `at ${at}`, version: 1 })
+        return at
+      }),
     cancel: (version) => inside(({ schedule }) => schedule.cancel(version)),
     get: () => inside(({ schedule }) => schedule.get()),
     status: () => inside(({ schedule }) => schedule.status()),
