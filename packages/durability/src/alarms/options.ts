@@ -1,6 +1,6 @@
-import { checkDuration, checkFunction, checkInteger, checkObject, checkText } from '../core/checks.ts'
+import { checkText, checkType, integersOf } from '../core/checks.ts'
 import { defaultDelay } from '../core/delays.ts'
-import { ALARM_WALL_LIMIT_MS, MAX_ALARM_NAME_LENGTH, MAX_DURATION_MS } from '../core/limits.ts'
+import { ALARM_WALL_LIMIT_MS, MAX_ALARM_NAME_LENGTH } from '../core/limits.ts'
 import type { DurabilityScheduler } from '../core/scheduler.ts'
 import type { NamedAlarmEvent } from './events.ts'
 
@@ -53,44 +53,40 @@ export interface NamedAlarmSettings {
 
 /** @throws TypeError or RangeError naming the option and its value. */
 export function checkHandlers(options: DurabilityAlarmsOptions): Map<string, NamedAlarmSettings> {
-  checkObject('handlers', options.handlers)
-  if (options.methods !== undefined) checkObject('methods', options.methods)
-  checkFunction('onLifecycleEvent', options.onLifecycleEvent, false)
-  const shared = checkMethod('', options)
+  const { handlers, methods = {}, onLifecycleEvent } = options
+  checkType('handlers', handlers, 'object')
+  checkType('methods', methods, 'object')
+  if (onLifecycleEvent !== undefined) checkType('onLifecycleEvent', onLifecycleEvent, 'function')
+  const shared = checkMethod('', options, {
+    maxAttempts: 5,
+    delay: defaultDelay,
+    attemptTimeoutMs: ALARM_WALL_LIMIT_MS,
+  })
   const settings = new Map<string, NamedAlarmSettings>()
-  for (const [name, handler] of Object.entries(options.handlers)) {
+  for (const [name, handler] of Object.entries(handlers)) {
     checkText('handlers: a name', name, MAX_ALARM_NAME_LENGTH)
-    checkFunction(`handlers.${name}`, handler)
-    const method = Object.hasOwn(options.methods ?? {}, name) ? options.methods?.[name] : undefined
-    settings.set(name, {
-      handler,
-      ...resolve(shared, method === undefined ? {} : checkMethod(`methods.${name}.`, method)),
-    })
+    checkType(`handlers.${name}`, handler, 'function')
+    settings.set(name, { handler, ...shared })
   }
-  for (const name of Object.keys(options.methods ?? {})) {
-    if (!settings.has(name)) throw new RangeError(`methods.${name} has no handler of that name`)
+  for (const [name, method] of Object.entries(methods)) {
+    const own = settings.get(name)
+    if (own === undefined) throw new RangeError(`methods.${name} has no handler`)
+    if (method !== undefined) settings.set(name, { ...own, ...checkMethod(`methods.${name}.`, method, own) })
   }
   return settings
 }
 
-function checkMethod(prefix: string, method: NamedAlarmMethod): NamedAlarmMethod {
-  checkObject(`${prefix}options`, method)
-  const { retries, attemptTimeoutMs } = method
-  if (retries !== undefined) {
-    checkObject(`${prefix}retries`, retries)
-    if (retries.maxAttempts !== undefined) {
-      checkInteger(`${prefix}retries.maxAttempts`, retries.maxAttempts, 1, MAX_DURATION_MS)
-    }
-    checkFunction(`${prefix}retries.delay`, retries.delay, false)
-  }
-  if (attemptTimeoutMs !== undefined) checkDuration(`${prefix}attemptTimeoutMs`, attemptTimeoutMs)
-  return method
-}
+type MethodSettings = Omit<NamedAlarmSettings, 'handler'>
 
-function resolve(shared: NamedAlarmMethod, own: NamedAlarmMethod): Omit<NamedAlarmSettings, 'handler'> {
+function checkMethod(prefix: string, method: NamedAlarmMethod, byDefault: MethodSettings): MethodSettings {
+  checkType(`${prefix}options`, method, 'object')
+  const { retries = {} } = method
+  checkType(`${prefix}retries`, retries, 'object')
+  const { delay = byDefault.delay } = retries
+  checkType(`${prefix}retries.delay`, delay, 'function')
   return {
-    maxAttempts: own.retries?.maxAttempts ?? shared.retries?.maxAttempts ?? 5,
-    delay: own.retries?.delay ?? shared.retries?.delay ?? defaultDelay,
-    attemptTimeoutMs: own.attemptTimeoutMs ?? shared.attemptTimeoutMs ?? ALARM_WALL_LIMIT_MS,
+    delay,
+    ...integersOf(retries, { maxAttempts: [byDefault.maxAttempts] }, `${prefix}retries.`),
+    ...integersOf(method, { attemptTimeoutMs: [byDefault.attemptTimeoutMs] }, prefix),
   }
 }

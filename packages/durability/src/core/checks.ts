@@ -1,15 +1,21 @@
 import { MAX_DURATION_MS } from './limits.ts'
 
-/** The value as it is named in an error message: short, quoted, and never able to throw itself. */
+type TypeName = 'boolean' | 'function' | 'number' | 'object' | 'string'
+
+/** The value as an error message names it: short, quoted, and never able to throw itself. */
 export function shown(value: unknown): string {
   try {
-    if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value)
-    if (typeof value === 'function') return 'a function'
-    if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object'
-    return typeof value === 'bigint' ? `${value}n` : String(value)
+    return typeof value === 'string' ? JSON.stringify(value.slice(0, 80)) : String(value).slice(0, 80)
   } catch {
-    return 'a value that cannot be shown'
+    return typeof value
   }
+}
+
+/** @throws TypeError naming what it is and what it should be. */
+export function checkType(name: string, value: unknown, type: TypeName): void {
+  // biome-ignore lint/suspicious/useValidTypeof: the type is one of the names above
+  if (value === null || typeof value !== type)
+    throw new TypeError(`${name} must be a ${type}, got ${shown(value)}`)
 }
 
 /**
@@ -17,13 +23,19 @@ export function shown(value: unknown): string {
  *
  * @throws TypeError when it is no number, RangeError when it is no integer from `min` to `max`; both name it.
  */
-export function checkInteger(name: string, value: unknown, min: number, max: number): number {
-  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${shown(value)}`)
-  if (!Number.isSafeInteger(value) || value < min || value > max) {
+export function checkInteger(
+  name: string,
+  value: unknown,
+  min: number,
+  max: number = MAX_DURATION_MS,
+): number {
+  checkType(name, value, 'number')
+  const number = value as number // its type was checked in the line above
+  if (!Number.isSafeInteger(number) || number < min || number > max) {
     throw new RangeError(`${name} must be an integer from ${min} to ${max}, got ${shown(value)}`)
   }
   // A negative zero would be stored and shown as such.
-  return value === 0 ? 0 : value
+  return number + 0
 }
 
 /** Checks a duration in ms, from `min` (default 1) to 2^31 - 1. */
@@ -31,27 +43,34 @@ export function checkDuration(name: string, value: unknown, min = 1, max: number
   return checkInteger(name, value, min, max)
 }
 
-/** @throws TypeError when `value` is neither a function nor, unless required, undefined. */
-export function checkFunction(name: string, value: unknown, required = true): void {
-  if (value === undefined && !required) return
-  if (typeof value !== 'function') throw new TypeError(`${name} must be a function, got ${shown(value)}`)
+/** For each integer option: its default (or `undefined` for none), its least and its greatest value. */
+export type IntegerOptions<Key extends string> = Readonly<
+  Record<Key, readonly [byDefault: number | undefined, min?: number, max?: number]>
+>
+
+/** Checks the integer options that are given, and puts in the defaults of the others. */
+export function integersOf<Key extends string, Limits extends IntegerOptions<Key>>(
+  options: object,
+  limits: Limits & IntegerOptions<Key>,
+  prefix = '',
+): { readonly [K in keyof Limits]: Limits[K][0] } {
+  const checked: Record<string, number | undefined> = {}
+  for (const name in limits) {
+    const [byDefault, min = 1, max] = limits[name as unknown as Key]
+    const value: unknown = Reflect.get(options, name)
+    checked[name] = value === undefined ? byDefault : checkInteger(prefix + name, value, min, max)
+  }
+  // Every key of `limits` was given its number in the loop.
+  return checked as { readonly [K in keyof Limits]: Limits[K][0] }
 }
 
-/** @throws TypeError when `value` is no object that options could be read from. */
-export function checkObject(name: string, value: unknown): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new TypeError(`${name} must be an object, got ${shown(value)}`)
+/** @throws TypeError for a type, RangeError for a text that is too long, or that SQLite would not keep whole. */
+export function checkText(name: string, value: unknown, maxLength: number): void {
+  checkType(name, value, 'string')
+  const text = value as string // its type was checked in the line above
+  if (text.length > maxLength || /\0/.test(text) || !text.isWellFormed()) {
+    throw new RangeError(
+      `${name} must be well-formed text of at most ${maxLength} characters without NUL, got ${shown(text)}`,
+    )
   }
-}
-
-/** @throws TypeError for a type, RangeError for a text of the wrong length, or that SQLite would not keep whole. */
-export function checkText(name: string, value: unknown, maxLength: number, minLength = 1): string {
-  if (typeof value !== 'string') throw new TypeError(`${name} must be a string, got ${shown(value)}`)
-  if (value.length < minLength || value.length > maxLength) {
-    throw new RangeError(`${name} must have ${minLength} to ${maxLength} characters, got ${value.length}`)
-  }
-  if (value.includes('\0') || !value.isWellFormed()) {
-    throw new RangeError(`${name} must be well-formed Unicode without NUL, got ${shown(value)}`)
-  }
-  return value
 }

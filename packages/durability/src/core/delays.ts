@@ -8,13 +8,13 @@ export function defaultDelay(attempt: number): number {
 }
 
 /** What a user's delay function answers, from 0 to 24 hours; the default when it fails. ms. */
-export function delayAfter(name: string, delay: (attempt: number) => number, attempt: number): number {
+export function delayAfter(delay: (attempt: number) => number, attempt: number): number {
   try {
-    const delayMs: unknown = delay(attempt)
-    if (typeof delayMs !== 'number' || Number.isNaN(delayMs)) throw new TypeError('It returned no number')
-    return Math.round(Math.min(Math.max(delayMs, 0), MAX_RETRY_DELAY_MS))
+    const delayMs = Math.round(Math.min(Math.max(delay(attempt), 0), MAX_RETRY_DELAY_MS))
+    if (delayMs >= 0) return delayMs
+    throw new TypeError('retries.delay returned no number')
   } catch (error) {
-    report('durability.delay_failed', `${name} failed; the default delay is used`, error)
+    report('delay_failed', error)
     return defaultDelay(attempt)
   }
 }

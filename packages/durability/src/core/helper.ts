@@ -63,9 +63,6 @@ export interface SchedulerPort {
 
   /** Forgets an earlier failure, so that repaired work does not wait for the retry. */
   clearFailure(): void
-
-  /** Resolves when the last alarm this object wrote was taken by the platform. */
-  alarmTaken(): Promise<unknown>
 }
 
 /** Passed to `onAlarmRetry` each time a helper fails. */

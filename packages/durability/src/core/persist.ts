@@ -4,18 +4,14 @@ import { wait } from './timers.ts'
 
 /**
  * Makes a write that must not be given up, for what it records has already happened outside. The first try is made at
- * once, in the caller's turn; a failing one (storage full) is reported and made again.
+ * once, in the caller's turn; a failing one (storage full) is reported, kept in memory and made again.
  */
-export async function persist<T>(port: SchedulerPort, what: string, write: () => T): Promise<T> {
+export async function persist<T>(port: SchedulerPort, write: () => T): Promise<T> {
   for (;;) {
     try {
       return write()
     } catch (error) {
-      report(
-        'durability.write_failed',
-        `${what} could not be stored; it is kept in memory and tried again`,
-        error,
-      )
+      report('write_failed', error)
     }
     await wait(port.clock, port.alarmMinDelayMs)
   }

@@ -7,73 +7,52 @@ import type { ObjectStorage } from './state.ts'
  */
 export class PhysicalAlarm {
   readonly #storage: ObjectStorage
-  readonly #onLost: (error: unknown) => void
-  #armedAt: number | null | undefined
+  readonly #onRefused: (error: unknown) => void
   #writes = 0
-  #pending: Promise<unknown> = Promise.resolve()
-
-  constructor(storage: ObjectStorage, onLost: (error: unknown) => void) {
-    this.#storage = storage
-    this.#onLost = onLost
-  }
-
   /** Epoch ms; `null` when no alarm is armed, `undefined` while this instance does not know. */
-  get armedAt(): number | null | undefined {
-    return this.#armedAt
+  armedAt: number | null | undefined
+  /** Settles when the platform has taken or refused the last write. */
+  taken: Promise<void> = Promise.resolve()
+
+  constructor(storage: ObjectStorage, onRefused: (error: unknown) => void) {
+    this.#storage = storage
+    this.#onRefused = onRefused
   }
 
   /**
    * Reads the alarm as it really is: other code may have moved or deleted it. Answers whether it still was what this
-   * instance believed. An alarm that was written during the read is newer than the answer, and wins.
+   * instance believed. An alarm that was written during the read is newer than the answer, and wins; one that cannot be
+   * read is unknown, and will be written anew.
    */
   async refresh(): Promise<boolean> {
     const writes = this.#writes
-    const believed = this.#armedAt
-    const armedAt = await this.#read()
+    const believed = this.armedAt
+    let armedAt: number | null | undefined
+    try {
+      armedAt = await this.#storage.getAlarm()
+    } catch (error) {
+      report('alarm_unreadable', error)
+    }
     if (writes !== this.#writes) return false
-    this.#armedAt = armedAt
+    this.armedAt = armedAt
     return armedAt === believed
   }
 
-  /** An alarm that cannot be read is unknown, and written anew. */
-  async #read(): Promise<number | null | undefined> {
-    try {
-      return await this.#storage.getAlarm()
-    } catch (error) {
-      report('durability.alarm_unreadable', 'The alarm could not be read; it is written anew', error)
-      return undefined
-    }
-  }
-
-  /** Must run in the turn that wrote the rows it stands for. Throws when the platform refuses. */
-  set(at: number): void {
-    this.#write(at, () => this.#storage.setAlarm(at))
-  }
-
-  delete(): void {
-    this.#write(null, () => this.#storage.deleteAlarm())
+  /** Must run in the turn that wrote the rows it stands for, so nothing is awaited here. `null` deletes the alarm. */
+  write(at: number | null): void {
+    this.forget()
+    this.taken = Promise.resolve(at === null ? this.#storage.deleteAlarm() : this.#storage.setAlarm(at))
+    this.armedAt = at
+    this.taken.catch((error: unknown) => {
+      this.forget()
+      this.#onRefused(error)
+    })
   }
 
   /** What is believed no longer holds: a transaction that wrote the alarm was rolled back. */
   forget(): void {
     this.#writes += 1
-    this.#armedAt = undefined
-  }
-
-  /** Resolves when the last write of the alarm was taken, rejects when it was refused. */
-  taken(): Promise<unknown> {
-    return this.#pending
-  }
-
-  #write(armedAt: number | null, write: () => Promise<void>): void {
-    this.forget()
-    // The promise is not awaited here: an await would part the alarm from its rows.
-    const pending = Promise.resolve(write())
-    this.#armedAt = armedAt
-    this.#pending = pending
-    pending.catch((error) => {
-      this.forget()
-      this.#onLost(error)
-    })
+    this.armedAt = undefined
+    this.taken = Promise.resolve()
   }
 }

@@ -1,15 +1,14 @@
-import { planAlarm } from './alarm-target.ts'
-import { AttachedHelper } from './attached-helper.ts'
-import { checkDuration, checkFunction, checkInteger, checkObject, checkText, shown } from './checks.ts'
+import { alarmTarget } from './alarm-target.ts'
+import { checkText, checkType, integersOf, shown } from './checks.ts'
 import { type Clock, systemClock, type Timer } from './clock.ts'
 import type { AlarmRetry, SchedulerHelper, SchedulerPort } from './helper.ts'
 import { Invocation } from './invocation.ts'
-import { ALARM_AHEAD_MS, ALARM_WALL_LIMIT_MS, MAX_DURATION_MS } from './limits.ts'
+import { ALARM_AHEAD_MS, ALARM_WALL_LIMIT_MS } from './limits.ts'
 import { Permits } from './permits.ts'
 import { PhysicalAlarm } from './physical-alarm.ts'
 import { callHook, report } from './report.ts'
 import type { AlarmInfo, ObjectState } from './state.ts'
-import { fireAt, wait } from './timers.ts'
+import { earlier, wait } from './timers.ts'
 
 export interface DurabilitySchedulerOptions {
   /** The object's own `ctx`. */
@@ -35,44 +34,40 @@ export interface DurabilitySchedulerOptions {
  * @throws TypeError or RangeError at construction, naming the option and its value.
  */
 export class DurabilityScheduler {
+  readonly #options: DurabilitySchedulerOptions
   readonly #clock: Clock
-  readonly #context: ObjectState
-  readonly #physical: PhysicalAlarm
-  readonly #permits: Permits
-  readonly #helpers: AttachedHelper[] = []
-  readonly #invocations = new Set<Invocation>()
-  readonly #handoffMs: number
   readonly #minDelayMs: number
-  readonly #liveTimers: boolean
-  readonly #onAlarmRetry: ((retry: AlarmRetry) => unknown) | undefined
+  readonly #handoffMs: number
+  readonly #permits: Permits
+  readonly #physical: PhysicalAlarm
+  readonly #helpers: Attached[] = []
+  readonly #invocations = new Set<Invocation>()
   #timer: Timer | undefined
   /** Work was started outside a pass: the alarm at this instant joins and holds it. */
   #joinAt: number | undefined
   #earlyPasses = 0
   /** The alarm stands for the next due time, as far as anything has been told since; not for a fallback. */
   #armedExactly = false
-  #armFailure: ArmFailure | undefined
+  #armFailure: { readonly error: unknown } | undefined
   #info: AlarmInfo | undefined
 
   constructor(options: DurabilitySchedulerOptions) {
-    checkObject('options', options)
-    checkObject('context', options.context)
-    const { context, alarmConcurrency = 10, alarmHandoffMs = 14 * 60_000, alarmMinDelayMs = 15_000 } = options
+    checkType('options', options, 'object')
+    checkType('context', options.context, 'object')
     const { liveTimers = false, onAlarmRetry, clock = systemClock } = options
-    checkInteger('alarmConcurrency', alarmConcurrency, 1, MAX_DURATION_MS)
-    checkDuration('alarmHandoffMs', alarmHandoffMs, 1, ALARM_WALL_LIMIT_MS - 1)
-    checkDuration('alarmMinDelayMs', alarmMinDelayMs, 1_000, 15_000)
-    if (typeof liveTimers !== 'boolean')
-      throw new TypeError(`liveTimers must be a boolean, got ${shown(liveTimers)}`)
-    checkFunction('onAlarmRetry', onAlarmRetry, false)
-    this.#context = context
+    checkType('liveTimers', liveTimers, 'boolean')
+    if (onAlarmRetry !== undefined) checkType('onAlarmRetry', onAlarmRetry, 'function')
+    const { alarmConcurrency, alarmHandoffMs, alarmMinDelayMs } = integersOf(options, {
+      alarmConcurrency: [10],
+      alarmHandoffMs: [14 * 60_000, 1, ALARM_WALL_LIMIT_MS - 1],
+      alarmMinDelayMs: [15_000, 1_000, 15_000],
+    })
+    this.#options = options
     this.#clock = clock
-    this.#handoffMs = alarmHandoffMs
     this.#minDelayMs = alarmMinDelayMs
-    this.#liveTimers = liveTimers
-    this.#onAlarmRetry = onAlarmRetry
+    this.#handoffMs = alarmHandoffMs
     this.#permits = new Permits(alarmConcurrency)
-    this.#physical = new PhysicalAlarm(context.storage, (error) => this.#alarmLost(error))
+    this.#physical = new PhysicalAlarm(options.context.storage, (error) => this.#alarmLost(error))
   }
 
   /**
@@ -81,28 +76,24 @@ export class DurabilityScheduler {
    * @throws TypeError or RangeError for a helper without the needed members, Error when its name is already attached.
    */
   attach(helper: SchedulerHelper): SchedulerPort {
-    checkObject('helper', helper)
+    checkType('helper', helper, 'object')
     checkText('helper.name', helper.name, 200)
-    checkFunction('helper.nextAt', helper.nextAt)
-    checkFunction('helper.run', helper.run)
+    checkType('helper.nextAt', helper.nextAt, 'function')
+    checkType('helper.run', helper.run, 'function')
     if (this.#helpers.some((attached) => attached.helper.name === helper.name)) {
       throw new Error(`A helper named ${shown(helper.name)} is already attached to this scheduler`)
     }
-    const attached = new AttachedHelper(helper, {
-      failed: (failing, error) => this.#helperFailed(failing, error),
-      released: (needsChanged) => this.#workEnded(needsChanged),
-    })
+    const attached: Attached = { helper, inFlight: 0, busy: false, failures: 0, failedAt: 0, retryAt: 0 }
     this.#helpers.push(attached)
     return {
-      context: this.#context,
+      context: this.#options.context,
       clock: this.#clock,
       alarmMinDelayMs: this.#minDelayMs,
       transaction: (write) => this.#transaction(write),
-      hold: (work) => attached.hold(work),
+      hold: (work) => this.#hold(attached, work),
       acquirePermit: () => this.#permits.acquire(),
       reconcile: () => this.#reconcile(),
-      clearFailure: () => attached.clearFailure(),
-      alarmTaken: () => this.#physical.taken(),
+      clearFailure: () => this.#clearFailure(attached),
     }
   }
 
@@ -115,28 +106,30 @@ export class DurabilityScheduler {
     this.#invocations.add(invocation)
     this.#joinAt = undefined
     this.#info = info
-    let settled = false
+    let standsRight = false
     try {
       await this.#physical.refresh()
       await this.#startDueOrWait(invocation)
-      settled = await this.#waitUntilSettled(invocation)
+      standsRight = await this.#waitUntilSettled(invocation)
     } finally {
       invocation.end()
       this.#invocations.delete(invocation)
-      this.#stopIdleTimer()
+      if (!this.#isAlive()) this.#timer?.cancel()
     }
-    if (!settled) this.#arm()
+    // A call may have started work in the moment in which the pass was ending.
+    if (!standsRight || this.#isHeld()) this.#arm()
+    await this.#physical.taken
   }
 
   /** Starts what is due. A pass with nothing to do came early; the second in a row waits, so that it cannot spin. */
   async #startDueOrWait(invocation: Invocation): Promise<void> {
-    if (this.#runDue(this.#helpers) || this.#held()) return
+    if (this.#runDue(this.#helpers) || this.#isHeld()) return
     const now = this.#clock.now()
     const { exactAt, fallbackAt } = this.#needs(now)
     if (exactAt === undefined || fallbackAt !== undefined) return
     this.#earlyPasses += 1
-    if (this.#earlyPasses === 1) return
-    await invocation.race(wait(this.#clock, Math.min(exactAt - now, this.#minDelayMs)))
+    if (this.#earlyPasses < 2) return
+    await invocation.wait(wait(this.#clock, Math.min(exactAt - now, this.#minDelayMs)))
     this.#runDue(this.#helpers)
   }
 
@@ -146,140 +139,76 @@ export class DurabilityScheduler {
    */
   async #waitUntilSettled(invocation: Invocation): Promise<boolean> {
     for (;;) {
-      while (this.#held()) {
-        if ((await invocation.race(invocation.released())) === 'handoff') return false
+      while (this.#isHeld() && !invocation.over) {
+        await invocation.wait(
+          new Promise((resolve) => {
+            invocation.release = resolve
+          }),
+        )
       }
-      const unmoved = await invocation.race(this.#physical.refresh())
-      if (unmoved === 'handoff') return false
-      if (this.#held()) continue
-      if (unmoved && this.#standsRight()) return true
+      const unmoved = await this.#physical.refresh()
+      if (invocation.over) return false
+      if (this.#isHeld()) continue
+      const { armedAt } = this.#physical
+      const isAhead = armedAt === null || (armedAt !== undefined && armedAt > this.#clock.now())
+      if (unmoved && isAhead && this.#armedExactly) return true
       if (!this.#runDue(this.#helpers)) return false
     }
   }
 
-  /** Whether the alarm was armed for the next due time, and nothing has come due or changed since. */
-  #standsRight(): boolean {
-    const armedAt = this.#physical.armedAt
-    const ahead = armedAt === null || (armedAt !== undefined && armedAt > this.#clock.now())
-    return ahead && this.#armedExactly
-  }
-
   /** Runs every one of these helpers that is due, side by side, and arms the alarm. Answers whether any was due. */
-  #runDue(helpers: readonly AttachedHelper[]): boolean {
+  #runDue(helpers: readonly Attached[]): boolean {
     const now = this.#clock.now()
-    const due = helpers.filter((attached) => attached.isDue(now))
-    if (due.length > 0) this.#earlyPasses = 0
-    for (const attached of due) attached.aboutToRun = true
+    const due = helpers.filter((attached) => this.#isDue(attached, now))
+    // Until its turn comes a helper is not asked when it needs the alarm: it arms for itself.
+    for (const attached of due) attached.busy = true
     this.#armFailure = undefined
-    for (const attached of due) attached.run(now, this.#info)
+    for (const attached of due) this.#run(attached, now)
     this.#throwArmFailure()
+    if (due.length > 0) this.#earlyPasses = 0
     this.#arm()
     return due.length > 0
   }
 
-  #throwArmFailure(): void {
-    if (this.#armFailure !== undefined) throw this.#armFailure.error
-  }
-
-  /** Rows and alarm are one unit: when either cannot be written, neither is. */
-  #transaction<T>(write: () => T): T {
+  #run(attached: Attached, now: number): void {
+    attached.busy = false
     try {
-      return this.#context.storage.transactionSync(() => {
-        const result = write()
-        this.#arm()
-        return result
+      const running = attached.helper.run(now, this.#info)
+      if (running === undefined) return this.#ran(attached, now)
+      attached.busy = true
+      const settled = Promise.resolve(running).finally(() => {
+        attached.busy = false
       })
+      this.#hold(
+        attached,
+        settled.then(() => this.#ran(attached, now)),
+      )
     } catch (error) {
-      this.#physical.forget()
-      this.#armedExactly = false
-      throw error
+      this.#failed(attached, error)
     }
   }
 
-  /** Writes the alarm where it belongs, from what the helpers say in this very turn. */
-  #arm(): void {
-    const now = this.#clock.now()
-    const needs = this.#needs(now)
-    const plan = planAlarm({ now, ...needs, armedAt: this.#physical.armedAt, passOpen: this.#passOpen() })
-    try {
-      if (plan.action === 'set') this.#physical.set(plan.at)
-      if (plan.action === 'delete') this.#physical.delete()
-    } catch (error) {
-      // Remembered, for a helper may swallow what its transaction throws; the pass must not.
-      this.#armFailure = { error }
-      throw error
-    }
-    this.#armedExactly = plan.exact
-    this.#setTimer(now, needs.timedAt)
+  /** Work that is still due after it ran would be run again at once, for ever: that is a failure, with its back-off. */
+  #ran(attached: Attached, now: number): void {
+    this.#clearFailure(attached)
+    if (this.#isDue(attached, now))
+      this.#failed(attached, new Error('It is still due after it ran: run() must record all due work'))
   }
 
-  /** Who needs the object when, read now. */
-  #needs(now: number): {
-    exactAt: number | undefined
-    timedAt: number | undefined
-    fallbackAt: number | undefined
-  } {
-    let exactAt: number | undefined
-    let timedAt: number | undefined
-    let fallbackAt = this.#joinAt
-    for (const attached of this.#helpers) {
-      const at = attached.needAt(now)
-      exactAt = earlier(exactAt, at)
-      if (this.#isTimed(attached)) timedAt = earlier(timedAt, at)
-      const withinMs = attached.fallbackWithinMs(now, this.#passOpen(), this.#minDelayMs)
-      if (withinMs !== undefined) fallbackAt = earlier(fallbackAt, now + withinMs)
-    }
-    return { exactAt, timedAt, fallbackAt }
+  #hold(attached: Attached, work: Promise<unknown>): void {
+    attached.inFlight += 1
+    work
+      .catch((error: unknown) => this.#failed(attached, error))
+      .then(() => {
+        attached.inFlight -= 1
+        this.#workEnded(attached)
+      })
   }
 
-  #isTimed(attached: AttachedHelper): boolean {
-    return this.#liveTimers || attached.helper.timed === true
-  }
-
-  #passOpen(): boolean {
-    return this.#invocations.size > 0
-  }
-
-  #held(): boolean {
-    return this.#helpers.some((attached) => attached.inFlight > 0)
-  }
-
-  /** While something keeps the object alive, work that wants its exact time gets it from a timer in memory. */
-  #setTimer(now: number, at: number | undefined): void {
-    this.#timer?.cancel()
-    this.#timer = undefined
-    if (at === undefined || !(this.#passOpen() || this.#held())) return
-    this.#timer = fireAt(this.#clock, Math.max(at, now + 1), () => {
-      try {
-        this.#runDue(this.#helpers.filter((attached) => this.#isTimed(attached)))
-      } catch (error) {
-        this.#alarmLost(error)
-      }
-    })
-  }
-
-  #stopIdleTimer(): void {
-    if (this.#passOpen() || this.#held()) return
-    this.#timer?.cancel()
-    this.#timer = undefined
-  }
-
-  /** After a public call: repairs the alarm and, outside a pass, starts what is due with an alarm that joins it at once. */
-  async #reconcile(): Promise<void> {
-    await this.#physical.refresh()
-    if (this.#passOpen()) {
-      this.#runDue(this.#helpers.filter((attached) => this.#isTimed(attached)))
-      return
-    }
-    const now = this.#clock.now()
-    if (this.#helpers.some((attached) => attached.isDue(now))) this.#joinAt = now + ALARM_AHEAD_MS
-    this.#runDue(this.#helpers)
-  }
-
-  #workEnded(needsChanged: boolean): void {
-    const held = this.#held()
-    if (!held) for (const invocation of this.#invocations) invocation.release()
-    if (!needsChanged && (held || this.#passOpen())) return
+  #workEnded(attached: Attached): void {
+    if (!this.#isHeld()) for (const invocation of this.#invocations) invocation.release()
+    // A helper that says itself how it is found again arms whatever its work changes.
+    if (this.#isAlive() && attached.helper.fallbackWithinMs !== undefined) return
     try {
       this.#arm()
     } catch (error) {
@@ -287,44 +216,171 @@ export class DurabilityScheduler {
     }
   }
 
-  #helperFailed(attached: AttachedHelper, error: unknown): void {
-    if (this.#armFailure?.error === error) return
+  /** Rows and alarm are one unit: when either cannot be written, neither is. */
+  #transaction<T>(write: () => T): T {
+    try {
+      return this.#options.context.storage.transactionSync(() => {
+        const result = write()
+        this.#arm()
+        return result
+      })
+    } catch (error) {
+      this.#physical.forget()
+      throw error
+    }
+  }
+
+  /** Writes the alarm where it belongs, from what the helpers say in this very turn. */
+  #arm(): void {
     const now = this.#clock.now()
-    const retryAt = now + this.#minDelayMs
-    attached.leaveOut(now, retryAt)
+    const { exactAt, timedAt, fallbackAt } = this.#needs(now)
+    const { armedAt } = this.#physical
+    const target = alarmTarget({ now, exactAt, fallbackAt, armedAt, passOpen: this.#isOpen() })
+    this.#armedExactly = fallbackAt === undefined
+    try {
+      // An alarm this instance has not read yet is deleted by the next reconciliation: it may not be there at all.
+      if (target !== armedAt && (target ?? armedAt) !== undefined) this.#physical.write(target)
+    } catch (error) {
+      // Remembered, for a helper may swallow what its transaction throws; the pass must not.
+      this.#armFailure = { error }
+      throw error
+    }
+    this.#setTimer(now, timedAt)
+  }
+
+  #throwArmFailure(): void {
+    if (this.#armFailure !== undefined) throw this.#armFailure.error
+  }
+
+  /** While something keeps the object alive, work that wants its exact time gets it from a timer in memory. */
+  #setTimer(now: number, at: number | undefined): void {
+    this.#timer?.cancel()
+    if (at === undefined || !this.#isAlive()) return
+    this.#timer = this.#clock.setTimer(
+      () => {
+        try {
+          // A timer that came before the wall clock finds nothing due, and is set again.
+          this.#runDue(this.#timedHelpers())
+        } catch (error) {
+          this.#alarmLost(error)
+        }
+      },
+      Math.max(at - now, 1),
+    )
+  }
+
+  /** Who needs the object when, read now. */
+  #needs(now: number): Record<'exactAt' | 'timedAt' | 'fallbackAt', number | undefined> {
+    const passOpen = this.#isOpen()
+    const timed = this.#timedHelpers()
+    let exactAt: number | undefined
+    let timedAt: number | undefined
+    let fallbackAt = this.#joinAt
+    for (const attached of this.#helpers) {
+      const at = this.#needAt(attached, now)
+      exactAt = earlier(exactAt, at)
+      if (timed.includes(attached)) timedAt = earlier(timedAt, at)
+      const withinMs = this.#fallbackWithinMs(attached, now, passOpen)
+      fallbackAt = earlier(fallbackAt, withinMs === undefined ? undefined : now + withinMs)
+    }
+    return { exactAt, timedAt, fallbackAt }
+  }
+
+  /** When a helper next needs the object, its back-off included. One that cannot say has failed. */
+  #needAt(attached: Attached, now: number): number | undefined {
+    if (attached.busy) return undefined
+    // A clock that went back would leave it out for as long as the step.
+    const leftOutUntil = () => (now < attached.failedAt ? 0 : attached.retryAt)
+    try {
+      const at = attached.helper.nextAt(now)
+      if (at === undefined) return undefined
+      if (!(at >= 0)) throw new RangeError(`nextAt() returned ${at}`)
+      return Math.max(at, leftOutUntil())
+    } catch (error) {
+      if (leftOutUntil() <= now) this.#failed(attached, error)
+      return leftOutUntil()
+    }
+  }
+
+  #fallbackWithinMs({ helper, inFlight }: Attached, now: number, passOpen: boolean): number | undefined {
+    if (helper.fallbackWithinMs === undefined) return inFlight > 0 ? this.#minDelayMs : undefined
+    try {
+      return helper.fallbackWithinMs(now, passOpen)
+    } catch {
+      // What keeps it from answering keeps `nextAt` from answering too, and is reported there.
+      return undefined
+    }
+  }
+
+  #isDue(attached: Attached, now: number): boolean {
+    const at = this.#needAt(attached, now)
+    return at !== undefined && at <= now
+  }
+
+  #timedHelpers(): readonly Attached[] {
+    return this.#options.liveTimers === true
+      ? this.#helpers
+      : this.#helpers.filter(({ helper }) => helper.timed)
+  }
+
+  #isOpen(): boolean {
+    return this.#invocations.size > 0
+  }
+
+  #isHeld(): boolean {
+    return this.#helpers.some(({ inFlight }) => inFlight > 0)
+  }
+
+  #isAlive(): boolean {
+    return this.#isOpen() || this.#isHeld()
+  }
+
+  /** After a public call: repairs the alarm and, outside a pass, starts what is due with an alarm that joins it at once. */
+  async #reconcile(): Promise<void> {
+    await this.#physical.refresh()
+    const now = this.#clock.now()
+    if (this.#isOpen()) this.#runDue(this.#timedHelpers())
+    else {
+      if (this.#helpers.some((attached) => this.#isDue(attached, now))) this.#joinAt = now + ALARM_AHEAD_MS
+      this.#runDue(this.#helpers)
+    }
+    await this.#physical.taken
+  }
+
+  #failed(attached: Attached, error: unknown): void {
+    if (this.#armFailure?.error === error) return
+    const { onAlarmRetry } = this.#options
+    attached.failures += 1
+    attached.failedAt = this.#clock.now()
+    attached.retryAt = attached.failedAt + this.#minDelayMs
     this.#armedExactly = false
     this.#earlyPasses = 0
     const helper = attached.helper.name
-    const { consecutiveFailures } = attached
-    if (this.#onAlarmRetry === undefined) {
-      report('durability.helper_failed', `"${helper}" failed and is retried`, error, {
-        helper,
-        consecutiveFailures,
-        retryAt,
-      })
-    }
-    callHook('onAlarmRetry', this.#onAlarmRetry, {
-      error,
-      helper,
-      consecutiveFailures,
-      retryAt,
-      info: this.#info,
-    })
+    const retry = { helper, consecutiveFailures: attached.failures, retryAt: attached.retryAt }
+    if (onAlarmRetry === undefined) report('helper_failed', error, retry)
+    else callHook(onAlarmRetry, { ...retry, error, info: this.#info })
+  }
+
+  #clearFailure(attached: Attached): void {
+    attached.failures = attached.failedAt = attached.retryAt = 0
   }
 
   /** The one failure that `alarm()` passes on: the platform then tries the whole pass again. */
   #alarmLost(error: unknown): void {
-    if (!this.#passOpen())
-      report('durability.alarm_lost', 'The alarm could not be armed; the next call or pass repairs it', error)
+    if (!this.#isOpen()) report('alarm_lost', error)
     for (const invocation of this.#invocations) invocation.fail(error)
   }
 }
 
-interface ArmFailure {
-  readonly error: unknown
-}
-
-function earlier(one: number | undefined, other: number | undefined): number | undefined {
-  if (one === undefined || other === undefined) return one ?? other
-  return Math.min(one, other)
+/** One helper and what the live instance knows of it. */
+interface Attached {
+  readonly helper: SchedulerHelper
+  /** Pieces of its work that hold the pass. */
+  inFlight: number
+  /** It is about to run, or the promise of its run is pending. */
+  busy: boolean
+  failures: number
+  /** Epoch ms, 0 for never. */
+  failedAt: number
+  retryAt: number
 }

@@ -11,42 +11,29 @@ export interface DescribedError {
  * it is never trusted to answer.
  */
 export function describeThrown(thrown: unknown): DescribedError {
-  const looksLikeError = typeof thrown === 'object' && thrown !== null && hasText(thrown, 'message')
-  if (!looksLikeError) return { name: 'NonError', message: cut(textOf(thrown), MAX_ERROR_MESSAGE_LENGTH) }
+  const error = Object(thrown) as { name?: unknown; message?: unknown } // any value, as an object to ask
+  const message = text(() => error.message)
   return {
-    name: cut(readText(thrown, 'name') || 'Error', MAX_ERROR_NAME_LENGTH),
-    message: cut(readText(thrown, 'message'), MAX_ERROR_MESSAGE_LENGTH),
+    name: cut(message === undefined ? 'NonError' : text(() => error.name) || 'Error', MAX_ERROR_NAME_LENGTH),
+    message: cut(
+      message ?? text(() => JSON.stringify(thrown) ?? String(thrown)) ?? '',
+      MAX_ERROR_MESSAGE_LENGTH,
+    ),
   }
 }
 
-function hasText(value: object, key: string): boolean {
+/** The text that `read` answers, `undefined` for any other answer; a sentence when it throws. */
+function text(read: () => unknown): string | undefined {
   try {
-    return typeof Reflect.get(value, key) === 'string'
+    const value = read()
+    return typeof value === 'string' ? value : undefined
   } catch {
-    return true
-  }
-}
-
-function readText(value: object, key: string): string {
-  try {
-    const text: unknown = Reflect.get(value, key)
-    return typeof text === 'string' ? text : textOf(text)
-  } catch {
-    return `(its ${key} cannot be read)`
-  }
-}
-
-function textOf(value: unknown): string {
-  try {
-    if (typeof value === 'object' && value !== null) return JSON.stringify(value) ?? String(value)
-    return String(value)
-  } catch {
-    return '(a value that cannot be shown)'
+    return '(unreadable)'
   }
 }
 
 /** SQLite ends a text at NUL, and half a surrogate pair does not survive UTF-8: both become U+FFFD. */
-function cut(text: string, maxLength: number): string {
-  const short = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
+function cut(value: string, maxLength: number): string {
+  const short = value.length > maxLength ? `${value.slice(0, maxLength - 1)}…` : value
   return short.replaceAll('\0', '\uFFFD').toWellFormed()
 }

@@ -1,19 +1,5 @@
-export {
-  InvalidOccurrenceError,
-  OutcomeDeliveryError,
-  ScheduledRunInterruptedError,
-  ScheduledRunTimeoutError,
-  ScheduleSchemaError,
-} from './errors.ts'
-export type {
-  OutcomeDeadLetteredEvent,
-  OutcomeRetryEvent,
-  RunDueEvent,
-  RunSettledEvent,
-  RunStartedEvent,
-  RunStuckEvent,
-  ScheduledRunEvent,
-} from './events.ts'
+export { ScheduledRunInterruptedError, ScheduledRunTimeoutError } from './errors.ts'
+export type { ScheduledRunEvent, ScheduledRunEventDetails } from './events.ts'
 export type { JitterInput } from './jitter.ts'
 export type { NextOccurrence } from './occurrences.ts'
 export type { DurabilityScheduleOptions, OutcomeRetries } from './options.ts'

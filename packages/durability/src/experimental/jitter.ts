@@ -1,26 +1,22 @@
-import { checkInteger, shown } from '../core/checks.ts'
-import { MAX_DURATION_MS } from '../core/limits.ts'
+import { checkInteger, checkType } from '../core/checks.ts'
 
 /** A fixed offset in ms, or `{ maxMs }`: one drawn uniformly from `[0, maxMs]` when the version is stored. */
 export type JitterInput = number | { readonly maxMs: number }
 
-/** A checked jitter: the offset itself, or the most it may be. */
-export type Jitter =
-  | { readonly kind: 'fixed'; readonly ms: number }
-  | { readonly kind: 'drawn'; readonly maxMs: number }
-
-/** @throws TypeError or RangeError naming `jitterMs` (or `jitterMs.maxMs`) and its value. */
-export function parseJitter(input: JitterInput | undefined): Jitter {
-  if (input === undefined) return { kind: 'fixed', ms: 0 }
-  if (typeof input === 'number')
-    return { kind: 'fixed', ms: checkInteger('jitterMs', input, 0, MAX_DURATION_MS) }
-  if (typeof input !== 'object' || input === null) {
-    throw new TypeError(`jitterMs must be a number or { maxMs }, got ${shown(input)}`)
-  }
-  return { kind: 'drawn', maxMs: checkInteger('jitterMs.maxMs', input.maxMs, 0, MAX_DURATION_MS) }
+/** A checked jitter: from 0 to `maxMs`, drawn if so asked, otherwise `maxMs` itself. */
+export interface Jitter {
+  readonly maxMs: number
+  readonly isDrawn: boolean
 }
 
-/** The offset of a new version. */
-export function drawJitter(jitter: Jitter): number {
-  return jitter.kind === 'fixed' ? jitter.ms : Math.floor(Math.random() * (jitter.maxMs + 1))
+/** @throws TypeError or RangeError naming `jitterMs` (or `jitterMs.maxMs`) and its value. */
+export function parseJitter(input: JitterInput = 0): Jitter {
+  if (typeof input === 'number') return { maxMs: checkInteger('jitterMs', input, 0), isDrawn: false }
+  checkType('jitterMs', input, 'object')
+  return { maxMs: checkInteger('jitterMs.maxMs', input.maxMs, 0), isDrawn: true }
+}
+
+/** The offset of a new version, ms. */
+export function drawJitter({ maxMs, isDrawn }: Jitter): number {
+  return isDrawn ? Math.floor(Math.random() * (maxMs + 1)) : maxMs
 }

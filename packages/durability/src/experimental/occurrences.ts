@@ -1,6 +1,5 @@
 import { shown } from '../core/checks.ts'
 import { MAX_COLLAPSE_STEPS, MAX_DUE_AT } from '../core/limits.ts'
-import { InvalidOccurrenceError } from './errors.ts'
 
 /**
  * The first nominal time strictly later than `after` (both epoch ms), or `undefined` when there is none. Synchronous,
@@ -8,30 +7,27 @@ import { InvalidOccurrenceError } from './errors.ts'
  */
 export type NextOccurrence = (expression: string, after: number) => number | undefined
 
+/** Asks for the first nominal time after `after`. */
+export type OccurrenceAfter = (after: number) => number | undefined
+
 /**
- * Asks for the first nominal time after `after`.
+ * Binds `nextOccurrence` to one definition and checks its answers.
  *
- * @throws InvalidOccurrenceError for an answer that makes no progress, is no integer, or lies beyond any alarm.
+ * @throws RangeError from the returned function for an answer that makes no progress, is no integer, or lies beyond any
+ * alarm.
  */
-export function occurrenceAfter(
-  nextOccurrence: NextOccurrence,
+export function checkedOccurrences(
+  next: NextOccurrence,
   expression: string,
-  after: number,
   jitterMs: number,
-): number | undefined {
-  const next: unknown = nextOccurrence(expression, after)
-  if (next === undefined) return undefined
-  if (typeof next !== 'number' || !Number.isSafeInteger(next) || next <= after) {
-    throw new InvalidOccurrenceError(
-      `nextOccurrence must return a safe integer greater than ${after} or undefined, got ${shown(next)}`,
+): OccurrenceAfter {
+  return (after) => {
+    const at = next(expression, after)
+    if (at === undefined || (Number.isSafeInteger(at) && at > after && at + jitterMs <= MAX_DUE_AT)) return at
+    throw new RangeError(
+      `nextOccurrence must return an integer after ${after}, up to ${MAX_DUE_AT}, or undefined, got ${shown(at)}`,
     )
   }
-  if (next + jitterMs > MAX_DUE_AT) {
-    throw new InvalidOccurrenceError(
-      `nextOccurrence returned ${next}, which no alarm can hold (limit ${MAX_DUE_AT})`,
-    )
-  }
-  return next
 }
 
 /**
@@ -40,17 +36,16 @@ export function occurrenceAfter(
  * jumps, so that a year of missed seconds costs no more than two minutes of them.
  */
 export function occurrenceDueAfter(
-  nextOccurrence: NextOccurrence,
-  expression: string,
+  occurrenceAfter: OccurrenceAfter,
   recorded: number,
   jitterMs: number,
   now: number,
 ): number | undefined {
-  let nominal = recorded
+  let at = recorded
   for (let step = 0; step < MAX_COLLAPSE_STEPS; step += 1) {
-    const next = occurrenceAfter(nextOccurrence, expression, nominal, jitterMs)
+    const next = occurrenceAfter(at)
     if (next === undefined || next + jitterMs > now) return next
-    nominal = next
+    at = next
   }
-  return occurrenceAfter(nextOccurrence, expression, Math.max(nominal, now - jitterMs), jitterMs)
+  return occurrenceAfter(Math.max(at, now - jitterMs))
 }

@@ -1,6 +1,6 @@
-import { checkDuration, checkFunction, checkInteger, checkObject } from '../core/checks.ts'
+import { checkType, integersOf } from '../core/checks.ts'
 import { defaultDelay } from '../core/delays.ts'
-import { ALARM_WALL_LIMIT_MS, MAX_DURATION_MS } from '../core/limits.ts'
+import { ALARM_WALL_LIMIT_MS } from '../core/limits.ts'
 import type { DurabilityScheduler } from '../core/scheduler.ts'
 import type { ScheduledRunEvent } from './events.ts'
 import type { NextOccurrence } from './occurrences.ts'
@@ -54,39 +54,29 @@ export interface ScheduleSettings {
   readonly maxConcurrentDeliveries: number
   readonly maxAttempts: number
   readonly delay: (attempt: number) => number
-  readonly onLifecycleEvent: ((event: ScheduledRunEvent) => unknown) | undefined
 }
 
 /** @throws TypeError or RangeError naming the option and its value. */
 export function checkSettings(options: DurabilityScheduleOptions): ScheduleSettings {
-  checkFunction('nextOccurrence', options.nextOccurrence)
-  checkFunction('run', options.run)
-  checkFunction('onOutcome', options.onOutcome, false)
-  checkFunction('onLifecycleEvent', options.onLifecycleEvent, false)
-  if (options.outcomeRetries !== undefined) checkObject('outcomeRetries', options.outcomeRetries)
-  const { maxAttempts = 10, delay = defaultDelay } = options.outcomeRetries ?? {}
-  checkFunction('outcomeRetries.delay', delay)
-  const { interruptedWithinMs, maxConcurrentRuns = 10, maxConcurrentDeliveries = 10 } = options
-  const { runTimeoutMs = ALARM_WALL_LIMIT_MS, outcomeTimeoutMs = 60_000 } = options
+  const { nextOccurrence, run, onOutcome, outcomeRetries = {}, onLifecycleEvent } = options
+  const required = { nextOccurrence, run }
+  const functions = { ...required, onOutcome, onLifecycleEvent, 'outcomeRetries.delay': outcomeRetries.delay }
+  for (const [name, value] of Object.entries(functions)) {
+    if (value !== undefined || name in required) checkType(name, value, 'function')
+  }
+  checkType('outcomeRetries', outcomeRetries, 'object')
   return {
-    nextOccurrence: options.nextOccurrence,
-    run: options.run,
-    onOutcome: options.onOutcome,
-    maxConcurrentRuns: checkInteger('maxConcurrentRuns', maxConcurrentRuns, 1, MAX_DURATION_MS),
-    runTimeoutMs: checkDuration('runTimeoutMs', runTimeoutMs),
-    interruptedWithinMs:
-      interruptedWithinMs === undefined
-        ? undefined
-        : checkDuration('interruptedWithinMs', interruptedWithinMs),
-    outcomeTimeoutMs: checkDuration('outcomeTimeoutMs', outcomeTimeoutMs),
-    maxConcurrentDeliveries: checkInteger(
-      'maxConcurrentDeliveries',
-      maxConcurrentDeliveries,
-      1,
-      MAX_DURATION_MS,
-    ),
-    maxAttempts: checkInteger('outcomeRetries.maxAttempts', maxAttempts, 1, MAX_DURATION_MS),
-    delay,
-    onLifecycleEvent: options.onLifecycleEvent,
+    nextOccurrence,
+    run,
+    onOutcome,
+    delay: outcomeRetries.delay ?? defaultDelay,
+    ...integersOf(options, {
+      maxConcurrentRuns: [10],
+      runTimeoutMs: [ALARM_WALL_LIMIT_MS],
+      interruptedWithinMs: [undefined],
+      outcomeTimeoutMs: [60_000],
+      maxConcurrentDeliveries: [10],
+    }),
+    ...integersOf(outcomeRetries, { maxAttempts: [10] }, 'outcomeRetries.'),
   }
 }

@@ -1,175 +1,116 @@
-import type { ObjectState } from '../core/state.ts'
+import { changesRow, runSql } from '../core/sql.ts'
+import type { ObjectState, SqlValue } from '../core/state.ts'
 import type { RunOutcome } from './outcome.ts'
-import { unlessMissing } from './schema.ts'
 
-/** A run as it was recorded: what identifies it, in the terms of its row. */
-export interface RecordedRun {
-  /** The key of its row. Keys rise by one with each tick, so that their order is the order of starts. */
+/** What a run's row says of it. */
+export const WAITING = 0
+export const RUNNING = 1
+const COMPLETE = 2
+const ERRORED = 3
+
+/** A run, from its tick to the end of its delivery: its row, and what this instance makes of it. */
+export type Run = {
+  /** Keys rise by one with each tick, so that their order is the order of starts. */
   readonly id: number
   readonly scheduledTime: number
   readonly dueAt: number
   readonly version: number
-}
-
-/** A run that was started and whose row is still there: running, or with an outcome to deliver. */
-export interface StartedRun extends RecordedRun {
-  readonly outcome: RunOutcome | undefined
+  state: number
+  errorName: string | null
+  errorMessage: string | null
   /** Failed deliveries so far. */
-  readonly attempts: number
-  readonly nextAttemptAt: number | undefined
-  /** An inherited outcome was about to be delivered. */
-  readonly delivering: boolean
+  attempts: number
+  /** Epoch ms; null before the first delivery failed. */
+  nextAttemptAt: number | null
+  /** 1 while an inherited outcome is being delivered. */
+  delivering: number
 }
-
-const WAITING = 0
-const RUNNING = 1
-const COMPLETE = 2
-const ERRORED = 3
 
 /**
- * A row per run, from its tick to the end of its delivery. Started rows come before all waiting ones, because runs
- * start in the order of their keys: so neither needs an index, and neither is read to find the other.
+ * A row per run. Started rows come before all waiting ones, because runs start in the order of their keys: so neither
+ * needs an index, and neither is read to find the other.
  */
 export class RunTable {
   readonly #ctx: ObjectState
+  /** Started runs, by key: those that this instance started, and those it found. */
+  readonly started: Map<number, Run> = new Map()
+  /** Started runs that this instance holds: running, delivering, or waiting for a near retry. */
+  readonly busy: Set<Run> = new Set()
 
   constructor(ctx: ObjectState) {
     this.#ctx = ctx
   }
 
-  insert(run: RecordedRun, started: boolean): void {
+  insert(run: Run): void {
     this.#ctx.storage.sql.exec(
-      'INSERT INTO durability_schedule_runs (id, scheduled_time, due_at, version, state) VALUES (?, ?, ?, ?, ?)',
+      'INSERT INTO durability_schedule_runs (id, scheduledTime, dueAt, version, state, attempts, delivering) VALUES (?, ?, ?, ?, ?, 0, 0)',
       run.id,
       run.scheduledTime,
       run.dueAt,
       run.version,
-      started ? RUNNING : WAITING,
+      run.state,
     )
   }
 
-  /** Every started run, and the key of the first that waits. Reads no other waiting row. */
-  started(): { readonly runs: StartedRun[]; readonly firstWaiting: number | undefined } {
-    const runs: StartedRun[] = []
-    const cursor = unlessMissing(() =>
-      this.#ctx.storage.sql.exec<RunRow>('SELECT * FROM durability_schedule_runs ORDER BY id'),
+  /** All runs from key `id` on, in order. Read lazily: those that are not asked for are not read. */
+  from(id: number): Iterable<Run> {
+    return (
+      runSql<Run>(this.#ctx, 'SELECT * FROM durability_schedule_runs WHERE id >= ? ORDER BY id', id) ?? []
     )
-    for (const row of cursor ?? []) {
-      if (row.state === WAITING) return { runs, firstWaiting: row.id }
-      runs.push(startedRun(row))
+  }
+
+  /** Changes the row of a run if it still is as this instance knows it. Answers whether it was. */
+  update(run: Run, change: Partial<Run>): boolean {
+    const columns = Object.keys(change) as (keyof Run)[]
+    const assignments = columns.map((column) => `${column} = ?`)
+    const written = this.#change(
+      run,
+      `UPDATE durability_schedule_runs SET ${assignments.join()}`,
+      ...columns.map((column) => change[column] ?? null),
+    )
+    Object.assign(run, change)
+    return written
+  }
+
+  /** Removes a run for good. Answers whether its row was still there. */
+  delete(run: Run): boolean {
+    const deleted = this.#change(run, 'DELETE FROM durability_schedule_runs')
+    if (this.started.get(run.id) === run) this.started.delete(run.id)
+    return deleted
+  }
+
+  /** Leaves a run to the alarm that `write` arms; takes it back when that fails. */
+  leaving<T>(run: Run, write: () => T): T {
+    this.busy.delete(run)
+    try {
+      return write()
+    } catch (error) {
+      this.busy.add(run)
+      throw error
     }
-    return { runs, firstWaiting: undefined }
   }
 
-  find(id: number): StartedRun | undefined {
-    const rows = unlessMissing(() =>
-      this.#ctx.storage.sql.exec<RunRow>('SELECT * FROM durability_schedule_runs WHERE id = ?', id).toArray(),
-    )
-    const row = rows?.[0]
-    return row === undefined || row.state === WAITING ? undefined : startedRun(row)
-  }
-
-  /** The first `limit` runs that wait, from key `firstWaiting` on. */
-  waiting(firstWaiting: number, limit: number): RecordedRun[] {
-    const rows = unlessMissing(() =>
-      this.#ctx.storage.sql
-        .exec<RunRow>(
-          'SELECT * FROM durability_schedule_runs WHERE id >= ? ORDER BY id LIMIT ?',
-          firstWaiting,
-          limit,
-        )
-        .toArray(),
-    )
-    return (rows ?? []).map(recordedRun)
-  }
-
-  start(id: number): void {
-    this.#ctx.storage.sql.exec(
-      'UPDATE durability_schedule_runs SET state = ? WHERE id = ? AND state = ?',
-      RUNNING,
+  #change(run: Run, query: string, ...bindings: SqlValue[]): boolean {
+    const { id, scheduledTime, state } = run
+    return changesRow(
+      this.#ctx,
+      `${query} WHERE id = ? AND scheduledTime = ? AND state = ?`,
+      ...bindings,
       id,
-      WAITING,
+      scheduledTime,
+      state,
     )
-  }
-
-  /** Stores the outcome of a run that has none. Answers whether there was such a run: the first outcome wins. */
-  settle(run: RecordedRun, outcome: RunOutcome): boolean {
-    const error = outcome.status === 'errored' ? outcome.error : undefined
-    return this.#changes(
-      `UPDATE durability_schedule_runs SET state = ?, error_name = ?, error_message = ?
-       WHERE id = ? AND scheduled_time = ? AND state = ?`,
-      outcome.status === 'complete' ? COMPLETE : ERRORED,
-      error?.name ?? null,
-      error?.message ?? null,
-      run.id,
-      run.scheduledTime,
-      RUNNING,
-    )
-  }
-
-  markDelivering(run: RecordedRun): boolean {
-    return this.#changes(
-      'UPDATE durability_schedule_runs SET delivering = 1 WHERE id = ? AND scheduled_time = ?',
-      run.id,
-      run.scheduledTime,
-    )
-  }
-
-  retry(run: RecordedRun, attempts: number, nextAttemptAt: number): boolean {
-    return this.#changes(
-      `UPDATE durability_schedule_runs SET attempts = ?, next_attempt_at = ?, delivering = 0
-       WHERE id = ? AND scheduled_time = ?`,
-      attempts,
-      nextAttemptAt,
-      run.id,
-      run.scheduledTime,
-    )
-  }
-
-  /** Answers whether the row was still there. */
-  delete(run: RecordedRun): boolean {
-    return this.#changes(
-      'DELETE FROM durability_schedule_runs WHERE id = ? AND scheduled_time = ?',
-      run.id,
-      run.scheduledTime,
-    )
-  }
-
-  #changes(query: string, ...bindings: (string | number | null)[]): boolean {
-    const cursor = unlessMissing(() => this.#ctx.storage.sql.exec(query, ...bindings))
-    return cursor !== undefined && cursor.rowsWritten > 0
   }
 }
 
-type RunRow = {
-  id: number
-  scheduled_time: number
-  due_at: number
-  version: number
-  state: number
-  error_name: string | null
-  error_message: string | null
-  attempts: number
-  next_attempt_at: number | null
-  delivering: number
+/** The columns that store an outcome. */
+export function outcomeColumns(outcome: RunOutcome): Pick<Run, 'state' | 'errorName' | 'errorMessage'> {
+  if (outcome.status === 'complete') return { state: COMPLETE, errorName: null, errorMessage: null }
+  return { state: ERRORED, errorName: outcome.error.name, errorMessage: outcome.error.message }
 }
 
-function recordedRun(row: RunRow): RecordedRun {
-  return { id: row.id, scheduledTime: row.scheduled_time, dueAt: row.due_at, version: row.version }
-}
-
-function startedRun(row: RunRow): StartedRun {
-  return {
-    ...recordedRun(row),
-    outcome: outcomeOf(row),
-    attempts: row.attempts,
-    nextAttemptAt: row.next_attempt_at ?? undefined,
-    delivering: row.delivering === 1,
-  }
-}
-
-function outcomeOf(row: RunRow): RunOutcome | undefined {
-  if (row.state === RUNNING) return undefined
-  if (row.state === COMPLETE) return { status: 'complete' }
-  return { status: 'errored', error: { name: row.error_name ?? 'Error', message: row.error_message ?? '' } }
+/** The outcome that a row stores. */
+export function outcomeOf({ state, errorName, errorMessage }: Run): RunOutcome {
+  if (state === COMPLETE) return { status: 'complete' }
+  return { status: 'errored', error: { name: errorName ?? '', message: errorMessage ?? '' } }
 }

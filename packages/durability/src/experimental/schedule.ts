@@ -1,14 +1,15 @@
-import { checkFunction, checkInteger, checkObject, checkText } from '../core/checks.ts'
+import { checkInteger, checkText, checkType } from '../core/checks.ts'
 import type { SchedulerPort } from '../core/helper.ts'
 import { MAX_EXPRESSION_LENGTH } from '../core/limits.ts'
 import type { ObjectState } from '../core/state.ts'
-import { type DefinitionRow, NO_DEFINITION } from './definition-row.ts'
-import { drawJitter, type Jitter, type JitterInput, parseJitter } from './jitter.ts'
-import { occurrenceAfter, occurrenceDueAfter } from './occurrences.ts'
+import { type Definition, NO_DEFINITION } from './definition.ts'
+import { runEventsTo } from './events.ts'
+import { drawJitter, type JitterInput, parseJitter } from './jitter.ts'
+import { checkedOccurrences, occurrenceDueAfter } from './occurrences.ts'
 import { checkSettings, type DurabilityScheduleOptions, type ScheduleSettings } from './options.ts'
-import type { RecordedRun } from './run-table.ts'
-import { ScheduleWork } from './schedule-work.ts'
+import type { Run } from './run-table.ts'
 import { migrateSchema } from './schema.ts'
+import { ScheduleWork } from './work.ts'
 
 /** What `set` takes. */
 export interface ScheduleDefinition {
@@ -57,9 +58,8 @@ export class DurabilitySchedule {
   readonly #work: ScheduleWork
 
   constructor(options: DurabilityScheduleOptions) {
-    checkObject('options', options)
-    checkObject('scheduler', options.scheduler)
-    checkFunction('scheduler.attach', options.scheduler.attach)
+    checkType('options', options, 'object')
+    checkType('scheduler', options.scheduler, 'object')
     this.#settings = checkSettings(options)
     this.#port = options.scheduler.attach({
       name: 'schedule',
@@ -68,13 +68,17 @@ export class DurabilitySchedule {
       run: (now) => this.#work.run(now),
       fallbackWithinMs: (_now, passOpen) => this.#work.fallbackWithinMs(passOpen),
     })
-    this.#work = new ScheduleWork(this.#port, this.#settings)
+    this.#work = new ScheduleWork(
+      this.#port,
+      this.#settings,
+      runEventsTo(this.#port, options.onLifecycleEvent),
+    )
   }
 
   /**
    * Goes to exactly the named schema (`'v1'`), or with `null` removes the tables and everything in them.
    *
-   * @throws TypeError or RangeError for another target, ScheduleSchemaError when the stored schema is not known.
+   * @throws TypeError or RangeError for another target, DurabilityError when the stored schema is not known.
    */
   static migrate(ctx: ObjectState, target: string | null): void {
     migrateSchema(ctx, target)
@@ -90,14 +94,22 @@ export class DurabilitySchedule {
    * Rejects with TypeError or RangeError for bad input, and with what `nextOccurrence` throws; then nothing is stored.
    */
   async set(definition: ScheduleDefinition): Promise<boolean> {
-    checkObject('definition', definition)
-    const expression = checkText('expression', definition.expression, MAX_EXPRESSION_LENGTH, 0)
-    const version = checkVersion(definition.version)
-    const jitter = parseJitter(definition.jitterMs)
-    const row = this.#readAnew() ?? NO_DEFINITION
-    const isNewer = row.version === null || version > row.version
-    if (isNewer) this.#store(row, { expression, version, jitter })
-    else if (version === row.version) warnIfDifferent(row, expression, jitter)
+    checkType('definition', definition, 'object')
+    const { expression, version, jitterMs } = definition
+    checkText('expression', expression, MAX_EXPRESSION_LENGTH)
+    checkVersion(version)
+    const jitter = parseJitter(jitterMs)
+    const row = this.#readAnew()
+    const isNewer = version > (row.version ?? -1)
+    const jitterMaxMs = jitter.isDrawn ? jitter.maxMs : null
+    if (isNewer)
+      this.#store(row, { version, expression, cancelled: 0, jitterMs: drawJitter(jitter), jitterMaxMs })
+    else if (version === row.version && row.expression !== null) {
+      const sameJitter = row.jitterMaxMs === jitterMaxMs && (jitter.isDrawn || row.jitterMs === jitter.maxMs)
+      if (!sameJitter || row.expression !== expression) {
+        console.warn(`durability: version ${version} was set again with another definition, which is ignored`)
+      }
+    }
     await this.#port.reconcile()
     return isNewer
   }
@@ -113,139 +125,98 @@ export class DurabilitySchedule {
   async cancel(version?: number): Promise<boolean> {
     if (version !== undefined) checkVersion(version)
     const row = this.#readAnew()
-    const wasLive = this.#cancel(row, version)
+    const isNewer = version !== undefined && version > (row.version ?? -1)
+    const applies =
+      row.expression === null ? isNewer : version === undefined || isNewer || version === row.version
+    if (applies) {
+      const cancelled = {
+        version: version ?? null,
+        expression: null,
+        cancelled: 1,
+        jitterMs: 0,
+        jitterMaxMs: null,
+      }
+      this.#write(row, this.#dueTime(row), { ...cancelled, nextTime: null })
+    }
     await this.#port.reconcile()
-    return wasLive
+    return applies && row.nextTime !== null
   }
 
   /** The stored definition, or `undefined` when none was set or it was cancelled. */
   get(): StoredSchedule | undefined {
-    const row = this.#readAnew()
-    if (row === undefined || row.expression === null || row.version === null) return undefined
-    const { expression, version, jitterMs, nextTime } = row
+    const { expression, version, jitterMs, nextTime } = this.#readAnew()
+    if (expression === null || version === null) return undefined
     return { expression, version, jitterMs, ...(nextTime === null ? {} : { nextAt: nextTime }) }
   }
 
   /** What the schedule is doing. Its cost does not grow with the number of waiting runs. */
   status(): ScheduleStatus {
-    const row = this.#readAnew()
-    const waiting = row === undefined ? 0 : this.#work.waiting(row)
+    const { version, expression, cancelled, nextTime } = this.#readAnew()
+    const idle = cancelled === 1 ? 'cancelled' : 'none'
     return {
-      version: row?.version ?? undefined,
-      state: stateOf(row),
-      running: this.#work.running,
-      waiting,
-      undelivered: this.#work.deliveries.count,
-      stuck: this.#work.runs.stuck,
+      version: version ?? undefined,
+      state: nextTime !== null ? 'live' : expression !== null ? 'ended' : idle,
+      ...this.#work.counts(),
+      stuck: this.#work.stuck,
     }
   }
 
-  #readAnew(): DefinitionRow | undefined {
+  /** What is stored now, whatever this instance last saw. */
+  #readAnew(): Readonly<Definition> {
     this.#work.definition.forget()
-    return this.#work.definition.read()
+    return this.#work.definition.read() ?? NO_DEFINITION
   }
 
-  #store(
-    row: DefinitionRow,
-    { expression, version, jitter }: { expression: string; version: number; jitter: Jitter },
-  ): void {
-    const jitterMs = drawJitter(jitter)
+  #store(row: Readonly<Definition>, change: NewDefinition & { expression: string }): void {
     const now = this.#port.clock.now()
-    const dueTime = dueTimeOf(row, now)
-    const nextTime = this.#firstTime(row, expression, jitterMs, now)
-    this.#write(row, dueTime, {
-      version,
-      expression,
-      cancelled: false,
-      jitterMs,
-      jitterMaxMs: jitter.kind === 'drawn' ? jitter.maxMs : null,
-      nextTime: nextTime ?? null,
-    })
+    const dueTime = this.#dueTime(row)
+    const occurrenceAfter = checkedOccurrences(
+      this.#settings.nextOccurrence,
+      change.expression,
+      change.jitterMs,
+    )
+    // A nominal time that has passed and is still in its jitter delay is kept while the expression is the same.
+    let kept = row.expression === change.expression && row.nextTime !== null ? row.nextTime : undefined
+    if (kept !== undefined && kept === dueTime)
+      kept = occurrenceDueAfter(occurrenceAfter, kept, row.jitterMs, now)
+    // No definition goes back to a nominal time at or before the last recorded one, whatever the clock says.
+    const after = Math.max(now, dueTime ?? row.lastTime ?? 0)
+    const nextTime = kept !== undefined && kept <= now ? kept : occurrenceAfter(after)
+    this.#write(row, dueTime, { ...change, nextTime: nextTime ?? null })
   }
 
-  #cancel(row: DefinitionRow | undefined, version: number | undefined): boolean {
-    const stored = row ?? NO_DEFINITION
-    const wasLive = stored.nextTime !== null
-    if (version === undefined && stored.expression === null) return false
-    if (version !== undefined && stored.version !== null) {
-      if (stored.version > version) return false
-      if (stored.version === version && stored.expression === null) return false
-    }
-    this.#write(stored, dueTimeOf(stored, this.#port.clock.now()), {
-      version: version ?? null,
-      expression: null,
-      cancelled: true,
-      jitterMs: 0,
-      jitterMaxMs: null,
-      nextTime: null,
-    })
-    return wasLive
+  /** The nominal time that is due now: of several missed ones, the earliest. */
+  #dueTime({ nextTime, jitterMs }: Readonly<Definition>): number | undefined {
+    return nextTime !== null && nextTime + jitterMs <= this.#port.clock.now() ? nextTime : undefined
   }
 
-  /** One row and its alarm; one row more when a tick was due. */
+  /** One row and its alarm; one row more when a tick was due: it is recorded as a run of the old version. */
   #write(
-    row: DefinitionRow,
+    row: Readonly<Definition>,
     dueTime: number | undefined,
-    change: Omit<DefinitionRow, 'lastTime' | 'lastRunId'>,
+    change: NewDefinition & { readonly nextTime: number | null },
   ): void {
     const { definition } = this.#work
-    let due: RecordedRun | undefined
+    let due: Run | undefined
     try {
       this.#port.transaction(() => {
         if (dueTime !== undefined) due = this.#work.recordDue(row, dueTime)
-        const created = definition.write({
-          ...change,
-          lastTime: due?.scheduledTime ?? row.lastTime,
-          lastRunId: due?.id ?? row.lastRunId,
-        })
-        if (created) this.#work.restart()
+        const lastTime = dueTime ?? row.lastTime
+        const isFirst = definition.write({ ...change, lastTime, lastRunId: due?.id ?? row.lastRunId })
+        if (isFirst) this.#work.restart()
       })
     } catch (error) {
       definition.forget()
       throw error
     }
     this.#port.clearFailure()
-    if (due !== undefined) this.#work.announceDue(due)
-  }
-
-  /** The first nominal time of a new definition: never one at or before the last recorded, whatever the clock says. */
-  #firstTime(row: DefinitionRow, expression: string, jitterMs: number, now: number): number | undefined {
-    const { nextOccurrence } = this.#settings
-    const recorded = dueTimeOf(row, now) ?? row.lastTime ?? Number.NEGATIVE_INFINITY
-    if (row.expression === expression && row.nextTime !== null && row.nextTime <= now) {
-      const kept =
-        recorded === row.nextTime
-          ? occurrenceDueAfter(nextOccurrence, expression, recorded, row.jitterMs, now)
-          : row.nextTime
-      if (kept === undefined || kept <= now) return kept
-    }
-    return occurrenceAfter(nextOccurrence, expression, Math.max(now, recorded), jitterMs)
+    if (due !== undefined) this.#work.announceQueued(due)
   }
 }
 
-/** The nominal time that is due now: of several missed ones, the earliest. */
-function dueTimeOf(row: DefinitionRow, now: number): number | undefined {
-  return row.nextTime !== null && row.nextTime + row.jitterMs <= now ? row.nextTime : undefined
-}
+/** What `set` and `cancel` decide; the rest of the row is bookkeeping. */
+type NewDefinition = Omit<Definition, 'nextTime' | 'lastTime' | 'lastRunId'>
 
-function stateOf(row: DefinitionRow | undefined): ScheduleStatus['state'] {
-  if (row === undefined) return 'none'
-  if (row.expression !== null) return row.nextTime === null ? 'ended' : 'live'
-  return row.cancelled ? 'cancelled' : 'none'
-}
-
-function checkVersion(version: unknown): number {
-  return checkInteger('version', version, 0, Number.MAX_SAFE_INTEGER)
-}
-
-function warnIfDifferent(row: DefinitionRow, expression: string, jitter: Jitter): void {
-  if (row.expression === null) return
-  const sameJitter =
-    jitter.kind === 'fixed'
-      ? row.jitterMaxMs === null && row.jitterMs === jitter.ms
-      : row.jitterMaxMs === jitter.maxMs
-  if (row.expression === expression && sameJitter) return
-  console.warn(
-    `durability: version ${row.version} was set again with another definition, which is ignored; raise the version`,
-  )
+function checkVersion(version: unknown): void {
+  checkInteger('version', version, 0, Number.MAX_SAFE_INTEGER)
 }
