@@ -63,6 +63,9 @@ export interface SchedulerPort {
 
   /** Forgets an earlier failure, so that repaired work does not wait for the retry. */
   clearFailure(): void
+
+  /** Resolves when the platform has taken the alarm of the last transaction; rejects when it refused it. */
+  alarmTaken(): Promise<void>
 }
 
 /** Passed to `onAlarmRetry` each time a helper fails. */

@@ -94,6 +94,7 @@ export class DurabilityScheduler {
       acquirePermit: () => this.#permits.acquire(),
       reconcile: () => this.#reconcile(),
       clearFailure: () => this.#clearFailure(attached),
+      alarmTaken: () => this.#physical.taken,
     }
   }
 
@@ -174,18 +175,22 @@ export class DurabilityScheduler {
     attached.busy = false
     try {
       const running = attached.helper.run(now, this.#info)
-      if (running === undefined) return this.#ran(attached, now)
-      attached.busy = true
-      const settled = Promise.resolve(running).finally(() => {
-        attached.busy = false
-      })
-      this.#hold(
-        attached,
-        settled.then(() => this.#ran(attached, now)),
-      )
+      if (running === undefined) this.#ran(attached, now)
+      else this.#hold(attached, this.#running(attached, now, running))
     } catch (error) {
       this.#failed(attached, error)
     }
+  }
+
+  /** A helper whose run is a promise is not run again before that settles. */
+  async #running(attached: Attached, now: number, running: Promise<void>): Promise<void> {
+    attached.busy = true
+    try {
+      await running
+    } finally {
+      attached.busy = false
+    }
+    this.#ran(attached, now)
   }
 
   /** Work that is still due after it ran would be run again at once, for ever: that is a failure, with its back-off. */
@@ -294,7 +299,7 @@ export class DurabilityScheduler {
     try {
       const at = attached.helper.nextAt(now)
       if (at === undefined) return undefined
-      if (!(at >= 0)) throw new RangeError(`nextAt() returned ${at}`)
+      if (!Number.isFinite(at)) throw new RangeError(`nextAt() returned ${at}`)
       return Math.max(at, leftOutUntil())
     } catch (error) {
       if (leftOutUntil() <= now) this.#failed(attached, error)

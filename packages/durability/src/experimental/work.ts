@@ -229,7 +229,7 @@ export class ScheduleWork {
   async #execute(run: Run): Promise<void> {
     const { port, settings, emit } = this.#parts
     // Never in the turn that wrote the row: if the handler killed the object, the row would be lost with it.
-    await port.context.storage.sync().catch((error: unknown) => {
+    await Promise.all([port.context.storage.sync(), port.alarmTaken()]).catch((error: unknown) => {
       this.#slots -= 1
       throw error
     })
