@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { startWranglerDev } from '../support/wrangler-dev.ts'
 import { page } from './page.ts'
 
-const HEARTBEAT = { expression: '*/2 * * * * *', timezone: 'UTC' }
+const HEARTBEAT = { expression: '*/2 * * * * *', timezone: 'UTC', jitterMs: 0 }
 const DEFAULT_PORT = 8787
 
 /** Lines of the Worker begin with the time of day. */
@@ -19,21 +19,36 @@ let isReady = false
 
 async function main(): Promise<void> {
   const { PORT } = process.env
-  const worker = await startWranglerDev({
+  const port = await choosePort(PORT)
+  const asked = askedToStop()
+  const starting = startWranglerDev({
     config: join(import.meta.dirname, '../../wrangler.toml'),
-    port: await choosePort(PORT),
+    port,
     args: process.argv.slice(2),
     onLine: forward,
   })
-  const asked = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve())
-  })
+  const worker = await Promise.race([starting, asked.then(() => process.exit(0))])
   isReady = true
   console.log(page(worker.url))
   await startHeartbeat(`${worker.url}/schedules/heartbeat`)
   const why = await Promise.race([asked.then(() => 'asked'), worker.ended.then(() => 'ended')])
   await worker.stop()
   if (why === 'ended') throw new Error('wrangler dev ended by itself')
+  process.exit(0)
+}
+
+/** Resolves on a signal, or when npm, to which the signal was sent, is gone: it hands signals on only as far as its shell. */
+function askedToStop(): Promise<void> {
+  const { npm_lifecycle_event } = process.env
+  const parent = process.ppid
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve())
+    if (npm_lifecycle_event !== undefined) {
+      setInterval(() => {
+        if (process.ppid !== parent) resolve()
+      }, 200)
+    }
+  })
 }
 
 /** Prints what the Worker says; of what wrangler says only failures and, once it runs, what is not a request log. */
@@ -52,7 +67,8 @@ async function startHeartbeat(url: string): Promise<void> {
   const isSame =
     stored.state === 'live' &&
     stored.expression === HEARTBEAT.expression &&
-    stored.timezone === HEARTBEAT.timezone
+    stored.timezone === HEARTBEAT.timezone &&
+    stored.jitterMs === HEARTBEAT.jitterMs
   const version = isSame ? stored.version : (stored.version ?? 0) + 1
   const answer = await fetch(url, { method: 'PUT', body: JSON.stringify({ ...HEARTBEAT, version }) })
   if (!answer.ok) console.error(`The schedule "heartbeat" could not be set: ${await answer.text()}`)
