@@ -13,7 +13,6 @@ export function shown(value: unknown): string {
 
 /** @throws TypeError naming what it is and what it should be. */
 export function checkType(name: string, value: unknown, type: TypeName): void {
-  // biome-ignore lint/suspicious/useValidTypeof: the type is one of the names above
   if (value === null || typeof value !== type)
     throw new TypeError(`${name} must be a ${type}, got ${shown(value)}`)
 }
