@@ -35,6 +35,8 @@ let over = false
 for (const { name, source, maxKb } of BUDGETS) {
   const bytes = await gzippedBytes(source)
   over ||= bytes > maxKb * 1_000
-  console.log(`${bytes > maxKb * 1_000 ? 'OVER' : 'ok  '} ${(bytes / 1_000).toFixed(2)} of ${maxKb} kB  ${name}`)
+  console.log(
+    `${bytes > maxKb * 1_000 ? 'OVER' : 'ok  '} ${(bytes / 1_000).toFixed(2)} of ${maxKb} kB  ${name}`,
+  )
 }
 if (over) process.exitCode = 1

@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+/** House rules that a linter does not know. */
+const src = join(import.meta.dirname, '../src')
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  .map((file) => file.replaceAll('\\', '/'))
+const textOf = (file: string) => readFileSync(join(src, file), 'utf8')
+const codeOf = (file: string) => textOf(file).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+const shipped = files.filter((file) => !file.startsWith('testing/'))
+const naming = (pattern: RegExp, among = shipped) => among.filter((file) => pattern.test(codeOf(file)))
+
+describe('one place each', () => {
+  test('only core/clock.ts reads the time or sets a timer', () => {
+    expect(naming(/\bDate\.now\b|\bnew Date\(\)|\bset(Timeout|Interval)\b|\bperformance\.now\b/)).toEqual([
+      'core/clock.ts',
+    ])
+  })
+
+  test('only core/physical-alarm.ts calls setAlarm, deleteAlarm or getAlarm', () => {
+    expect(naming(/\.(set|delete|get)Alarm\(/)).toEqual(['core/physical-alarm.ts'])
+  })
+
+  test('only core/report.ts and the dead letters write to the console', () => {
+    const allowed = [
+      'alarms/alarms.ts',
+      'core/report.ts',
+      'experimental/events.ts',
+      'experimental/schedule.ts',
+    ]
+    expect(naming(/\bconsole\./).filter((file) => !allowed.includes(file))).toEqual([])
+  })
+})
+
+describe('arrows point one way', () => {
+  test.each(shipped)('%s imports only its own folder and core', (file) => {
+    const own = file.includes('/') ? file.split('/')[0] : undefined
+    const imports = [...codeOf(file).matchAll(/from '(\.[^']+)'/g)].map((match) =>
+      relative(src, join(src, file, '..', match[1] ?? '')).replaceAll('\\', '/'),
+    )
+    const foreign = imports.filter(
+      (path) => own !== undefined && ![own, 'core'].includes(path.split('/')[0] ?? ''),
+    )
+    // The root entry point re-exports core and alarms.
+    expect(foreign).toEqual([])
+    if (own === 'core') expect(imports.filter((path) => !path.startsWith('core/'))).toEqual([])
+  })
+
+  test('the package has no runtime dependency but croner, and that in cron only', () => {
+    expect(naming(/from '[^.']/).filter((file) => !file.startsWith('cron/'))).toEqual([])
+  })
+
+  test('an index.ts only re-exports', () => {
+    for (const file of shipped.filter((name) => name.endsWith('index.ts'))) {
+      expect(
+        codeOf(file)
+          .replace(/export (type )?\{[^}]*\} from '[^']+'/g, '')
+          .trim(),
+      ).toBe('')
+    }
+  })
+})
+
+describe('files', () => {
+  test('hold one concept: at most 400 lines', () => {
+    expect(files.filter((file) => textOf(file).split('\n').length > 400)).toEqual([])
+  })
+
+  test('have names that say what is in them', () => {
+    expect(files.filter((file) => /(^|\/)(utils|helpers|common|misc)\.ts$/.test(file))).toEqual([])
+  })
+
+  test('use no any, no enum and no non-null assertion', () => {
+    expect(naming(/:\s*any\b|\bas any\b|<any>|\benum\s+\w+\s*\{|\w!\.|\w!;/, files)).toEqual([])
+  })
+})
