@@ -10,9 +10,10 @@ export function defaultDelay(attempt: number): number {
 /** What a user's delay function answers, from 0 to 24 hours; the default when it fails. ms. */
 export function delayAfter(delay: (attempt: number) => number, attempt: number): number {
   try {
-    const delayMs = Math.round(Math.min(Math.max(delay(attempt), 0), MAX_RETRY_DELAY_MS))
-    if (delayMs >= 0) return delayMs
-    throw new TypeError('retries.delay returned no number')
+    const delayMs: unknown = delay(attempt)
+    if (typeof delayMs !== 'number' || Number.isNaN(delayMs))
+      throw new TypeError('retries.delay returned no number')
+    return Math.round(Math.min(Math.max(delayMs, 0), MAX_RETRY_DELAY_MS))
   } catch (error) {
     report('delay_failed', error)
     return defaultDelay(attempt)

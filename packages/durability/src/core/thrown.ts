@@ -16,7 +16,7 @@ export function describeThrown(thrown: unknown): DescribedError {
   return {
     name: cut(message === undefined ? 'NonError' : text(() => error.name) || 'Error', MAX_ERROR_NAME_LENGTH),
     message: cut(
-      message ?? text(() => JSON.stringify(thrown) ?? String(thrown)) ?? '',
+      message ?? text(() => (typeof thrown === 'object' ? JSON.stringify(thrown) : String(thrown))) ?? '',
       MAX_ERROR_MESSAGE_LENGTH,
     ),
   }
