@@ -3,7 +3,7 @@ import { nextOccurrence } from './support/expressions.ts'
 import { withStorage } from './support/forwarding.ts'
 import { type SetupOptions, setup } from './support/setup.ts'
 import { stubbornHelper, ticker } from './support/ticker.ts'
-import { FAR_AHEAD, freezeClock, until } from './support/time.ts'
+import { FAR_AHEAD, freezeClock, probeLag, until } from './support/time.ts'
 
 const MINUTE = 60_000
 const MINUTELY = `every ${MINUTE}`
@@ -87,7 +87,7 @@ describe('a schedule whose nextOccurrence throws', () => {
     clock.moveBy(MINUTE)
     expression.isBroken = JSON.parse(returned)
     await object.fireAlarm()
-    expect(object.seen.retries).toMatchObject([{ error: { name: 'InvalidOccurrenceError' } }])
+    expect(object.seen.retries).toMatchObject([{ error: { name: 'RangeError' } }])
     expect(object.seen.runs).toEqual([])
     expect(await object.alarmAt()).toBe(clock.now() + RETRY_MS)
   })
@@ -188,12 +188,13 @@ describe('a user’s helper that fails', () => {
   })
 
   it('hangs for ever without delaying the schedule', async () => {
+    const lag = probeLag()
     const object = setup({ helpers: [ticker(50, () => never).helper] })
     await object.set({ expression: 'every 100', version: 1 })
     await until('five runs', () => object.seen.runs.length >= 5, 3_000)
-    expect(
-      object.seen.runs.map(({ startedAt, dueAt }) => startedAt - dueAt).every((ms) => ms >= 0 && ms < 50),
-    ).toBe(true)
+    const late = object.seen.runs.map(({ startedAt, dueAt }) => startedAt - dueAt)
+    expect(Math.min(...late)).toBeGreaterThanOrEqual(0)
+    expect(Math.max(...late)).toBeLessThan(50 + lag.stop())
     expect(object.seen.passes.filter(({ state }) => state === 'open')).toHaveLength(1)
   })
 

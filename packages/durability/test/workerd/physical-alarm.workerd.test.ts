@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { withStorage } from './support/forwarding.ts'
 import { crash, setup } from './support/setup.ts'
 import { ticker } from './support/ticker.ts'
-import { FAR_AHEAD, freezeClock, realTime, shiftClock, until } from './support/time.ts'
+import { FAR_AHEAD, freezeClock, probeLag, realTime, shiftClock, until } from './support/time.ts'
 
 const MINUTE = 60_000
 const MINUTELY = `every ${MINUTE}`
@@ -296,6 +296,7 @@ describe('the hand-off', () => {
   })
 
   it('keeps the ticks on time, before, in and after the gap', async () => {
+    const lag = probeLag()
     const gate = Promise.withResolvers<void>()
     const object = setup({
       scheduler: { alarmHandoffMs: 150, alarmMinDelayMs: 1_000 },
@@ -303,8 +304,8 @@ describe('the hand-off', () => {
     })
     await object.set({ expression: 'every 100', version: 1 })
     await until('twenty runs', () => object.seen.runs.length >= 20, 6_000)
-    const late = object.seen.runs.filter(({ startedAt, dueAt }) => startedAt - dueAt > 50)
-    expect(late).toEqual([])
+    const late = object.seen.runs.map(({ startedAt, dueAt }) => startedAt - dueAt)
+    expect(Math.max(...late)).toBeLessThan(50 + lag.stop())
     expectEvery(object.seen.runTimes, 100)
     gate.resolve()
     await until('all are delivered', () => object.seen.deliveries.length >= 20)
@@ -373,9 +374,12 @@ describe('work of other helpers that comes due during a hold', () => {
   })
 
   it('is started at its exact time with liveTimers', async () => {
+    const lag = probeLag()
     const { gate, other } = await heldBesideTicker({ liveTimers: true })
     await until('it is run', () => other.ticks.length >= 2, 2_000)
-    expect(other.ticks.every(({ dueAt, ranAt }) => ranAt >= dueAt && ranAt - dueAt < 50)).toBe(true)
+    const late = other.ticks.map(({ dueAt, ranAt }) => ranAt - dueAt)
+    expect(Math.min(...late)).toBeGreaterThanOrEqual(0)
+    expect(Math.max(...late)).toBeLessThan(50 + lag.stop())
     gate.resolve()
   })
 })

@@ -51,12 +51,12 @@ export interface Parts {
 
 export type RunRow = {
   readonly id: number
-  readonly scheduled_time: number
-  readonly due_at: number
+  readonly scheduledTime: number
+  readonly dueAt: number
   readonly version: number
   readonly state: number
   readonly attempts: number
-  readonly next_attempt_at: number | null
+  readonly nextAttemptAt: number | null
   readonly delivering: number
 }
 
@@ -81,6 +81,8 @@ export interface Bundle {
   pass(info?: AlarmInfo): Promise<void>
   /** Runs the physical alarm now and waits for it; answers whether there was one. */
   fireAlarm(): Promise<boolean>
+  /** As the platform does: runs the physical alarm if its time has come, and waits for it. */
+  fireIfDue(): Promise<void>
   /** Runs the physical alarm now and does not wait for it: the pass is to be held, or to be cut off by a crash. */
   startAlarm(): void
 }
@@ -149,6 +151,10 @@ export function setup(options: SetupOptions = {}): Bundle {
     rows: () => inside(({ ctx }) => runRows(ctx)),
     pass: (info) => runInDurableObject<TestObject, void>(stub(), (object) => object.alarm(info)),
     fireAlarm: () => runDurableObjectAlarm(stub()),
+    async fireIfDue() {
+      const alarmAt = await this.alarmAt()
+      if (alarmAt !== null && alarmAt <= Date.now()) await this.fireAlarm()
+    },
     startAlarm: () => {
       // Rejects when the object is made to crash under it; whatever else goes wrong shows in what the test waits for.
       runDurableObjectAlarm(stub()).catch(() => {})
@@ -171,9 +177,10 @@ function makeParts(options: SetupOptions, ctx: DurableObjectState, seen: Recordi
       return options.scheduler?.onAlarmRetry?.(retry)
     },
   })
+  const { onOutcome: _, ...settings } = options.schedule ?? {}
   const schedule = new DurabilitySchedule({
     nextOccurrence,
-    ...options.schedule,
+    ...settings,
     ...seen.handlers(options.schedule ?? {}, options.withoutOutcomes !== true),
     scheduler,
   })

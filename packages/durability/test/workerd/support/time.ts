@@ -46,3 +46,25 @@ export function shiftClock(byMs: number): void {
   const real = Date.now.bind(Date)
   vi.spyOn(Date, 'now').mockImplementation(() => real() + byMs)
 }
+
+/** How late the machine itself makes a timer of the same runtime: what a busy machine adds to every start. */
+export interface LagProbe {
+  /** Ends the probe; answers the largest lateness seen, ms. */
+  stop(): number
+}
+
+export function probeLag(): LagProbe {
+  let largest = 0
+  let last = performance.now()
+  const timer = setInterval(() => {
+    const now = performance.now()
+    largest = Math.max(largest, now - last - 5)
+    last = now
+  }, 5)
+  return {
+    stop: () => {
+      clearInterval(timer)
+      return Math.max(largest, performance.now() - last - 5, 0)
+    },
+  }
+}

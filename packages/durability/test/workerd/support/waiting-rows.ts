@@ -5,16 +5,16 @@ export function addWaitingRuns(object: Bundle, count: number): Promise<void> {
   return object.inside(({ ctx }) =>
     ctx.storage.transactionSync(() => {
       const { sql } = ctx.storage
-      const { last } = sql.exec<{ last: number }>('SELECT last_run_id AS last FROM durability_schedule').one()
+      const { last } = sql.exec<{ last: number }>('SELECT lastRunId AS last FROM durability_schedule').one()
       for (let id = last + 1; id <= last + count; id += 1) {
         sql.exec(
-          'INSERT INTO durability_schedule_runs (id, scheduled_time, due_at, version, state) VALUES (?, ?, ?, 1, 0)',
+          'INSERT INTO durability_schedule_runs (id, scheduledTime, dueAt, version, state) VALUES (?, ?, ?, 1, 0)',
           id,
           id,
           id,
         )
       }
-      sql.exec('UPDATE durability_schedule SET last_run_id = ?', last + count)
+      sql.exec('UPDATE durability_schedule SET lastRunId = ?', last + count)
     }),
   )
 }
