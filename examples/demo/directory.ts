@@ -1,11 +1,10 @@
 import { DurableObject } from 'cloudflare:workers'
-import type { DemoEnv } from './env.ts'
 
 const MAX_NAMES = 100
 
 /** Objects cannot be listed, so the demo remembers which ones it made. */
-export class Directory extends DurableObject<DemoEnv> {
-  constructor(ctx: DurableObjectState, env: DemoEnv) {
+export class Directory extends DurableObject {
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
     ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS names (name TEXT PRIMARY KEY) WITHOUT ROWID')
   }

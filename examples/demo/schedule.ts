@@ -8,9 +8,9 @@ import {
   type ScheduledRunEvent,
   type ScheduleStatus,
 } from 'durability/experimental'
-import type { DemoEnv } from './env.ts'
 import { Feed } from './feed.ts'
 import type { ScheduleInput } from './input.ts'
+import { objectsOf } from './objects.ts'
 import type { Receipt } from './target.ts'
 import { decodeZonedCron, encodeZonedCron, nextZonedTime } from './zoned-cron.ts'
 
@@ -31,7 +31,7 @@ export interface ScheduleView extends Omit<ScheduleStatus, 'version'> {
 const SHOWN_TIMES = 5
 
 /** One schedule that calls a target service. */
-export class DemoSchedule extends DurableObject<DemoEnv> {
+export class DemoSchedule extends DurableObject {
   readonly #feed = new Feed()
   readonly #scheduler = new DurabilityScheduler({ context: this.ctx })
   readonly #schedule = new DurabilitySchedule({
@@ -79,7 +79,7 @@ export class DemoSchedule extends DurableObject<DemoEnv> {
   }
 
   #target() {
-    return this.env.TARGETS.getByName(this.#name())
+    return objectsOf(this.ctx).Target.getByName(this.#name())
   }
 
   #definition(): Pick<ScheduleView, 'expression' | 'timezone' | 'jitterMs' | 'next'> {

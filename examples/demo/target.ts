@@ -1,6 +1,5 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { OutcomeRun, RunOutcome } from 'durability/experimental'
-import type { DemoEnv } from './env.ts'
 
 /** What a schedule sends for each run. */
 export interface Call {
@@ -27,8 +26,8 @@ const MAX_RECEIPTS = 100
 type ReceiptRow = { scheduledTime: number; status: string; error: string | null }
 
 /** The service that the schedules call. It remembers idempotency keys, so that nothing counts twice. */
-export class Target extends DurableObject<DemoEnv> {
-  constructor(ctx: DurableObjectState, env: DemoEnv) {
+export class Target extends DurableObject {
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
     ctx.storage.sql.exec(`CREATE TABLE IF NOT EXISTS receipts (
       id INTEGER PRIMARY KEY, key TEXT UNIQUE, scheduledTime INTEGER, status TEXT, error TEXT)`)

@@ -1,33 +1,33 @@
-import type { DemoEnv } from './env.ts'
 import { badInput, HttpError } from './http-error.ts'
 import { parseCancelQuery, parseName, readScheduleInput } from './input.ts'
+import { type DemoObjects, objectsOf } from './objects.ts'
 import { page } from './page.ts'
 
 export { Directory } from './directory.ts'
 export { DemoSchedule } from './schedule.ts'
 export { Target } from './target.ts'
 
-type Handler = (request: Request, env: DemoEnv) => Promise<Response>
+type Handler = (request: Request, objects: DemoObjects) => Promise<Response>
 type Methods = Readonly<Record<string, Handler>>
 
 export default {
-  async fetch(request, env): Promise<Response> {
+  async fetch(request, _env, ctx): Promise<Response> {
     try {
-      return await answer(request, env)
+      return await answer(request, objectsOf(ctx))
     } catch (error) {
       if (error instanceof HttpError) return error.toResponse()
       console.error(error)
       return new HttpError(500, undefined, 'The demo failed; its terminal says why').toResponse()
     }
   },
-} satisfies ExportedHandler<DemoEnv>
+} satisfies ExportedHandler
 
-async function answer(request: Request, env: DemoEnv): Promise<Response> {
+async function answer(request: Request, objects: DemoObjects): Promise<Response> {
   const methods = methodsOf(new URL(request.url).pathname)
   if (methods === undefined)
     throw new HttpError(404, undefined, 'There is nothing here; / says what there is')
   const handler = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined
-  if (handler !== undefined) return handler(request, env)
+  if (handler !== undefined) return handler(request, objects)
   const allow = Object.keys(methods).join(', ')
   throw new HttpError(405, undefined, `Only ${allow} works here`, { allow })
 }
@@ -39,13 +39,13 @@ function methodsOf(path: string): Methods | undefined {
   if (segment === undefined) return { GET: listSchedules }
   if (part === undefined) {
     return {
-      GET: (_request, env) => readSchedule(parseName(segment), env),
-      PUT: (request, env) => putSchedule(parseName(segment), request, env),
-      DELETE: (request, env) => deleteSchedule(parseName(segment), request, env),
+      GET: (_request, objects) => readSchedule(parseName(segment), objects),
+      PUT: (request, objects) => putSchedule(parseName(segment), request, objects),
+      DELETE: (request, objects) => deleteSchedule(parseName(segment), request, objects),
     }
   }
   return part === 'events'
-    ? { GET: (request, env) => followSchedule(parseName(segment), request, env) }
+    ? { GET: (request, objects) => followSchedule(parseName(segment), request, objects) }
     : undefined
 }
 
@@ -53,44 +53,45 @@ async function showPage(request: Request): Promise<Response> {
   return new Response(page(new URL(request.url).origin))
 }
 
-async function listSchedules(_request: Request, env: DemoEnv): Promise<Response> {
-  return Response.json({ schedules: await directory(env).list() })
+async function listSchedules(_request: Request, objects: DemoObjects): Promise<Response> {
+  return Response.json({ schedules: await directory(objects).list() })
 }
 
-async function readSchedule(name: string, env: DemoEnv): Promise<Response> {
-  await checkKnown(name, env)
-  return Response.json(await env.SCHEDULES.getByName(name).read())
+async function readSchedule(name: string, objects: DemoObjects): Promise<Response> {
+  await checkKnown(name, objects)
+  return Response.json(await objects.DemoSchedule.getByName(name).read())
 }
 
-async function putSchedule(name: string, request: Request, env: DemoEnv): Promise<Response> {
+async function putSchedule(name: string, request: Request, objects: DemoObjects): Promise<Response> {
   const input = await readScheduleInput(request)
   // Listed first: a schedule that ticks is never missing from the list.
-  if (!(await directory(env).add(name))) throw badInput('name', 'The demo has as many schedules as it takes')
-  const schedule = env.SCHEDULES.getByName(name)
+  if (!(await directory(objects).add(name)))
+    throw badInput('name', 'The demo has as many schedules as it takes')
+  const schedule = objects.DemoSchedule.getByName(name)
   const applied = await schedule.configure(input)
   return Response.json({ applied, ...(await schedule.read()) })
 }
 
-async function deleteSchedule(name: string, request: Request, env: DemoEnv): Promise<Response> {
+async function deleteSchedule(name: string, request: Request, objects: DemoObjects): Promise<Response> {
   const version = parseCancelQuery(new URL(request.url).searchParams)
-  await checkKnown(name, env)
-  const schedule = env.SCHEDULES.getByName(name)
+  await checkKnown(name, objects)
+  const schedule = objects.DemoSchedule.getByName(name)
   const cancelled = await schedule.remove(version)
   return Response.json({ cancelled, ...(await schedule.read()) })
 }
 
-async function followSchedule(name: string, request: Request, env: DemoEnv): Promise<Response> {
-  await checkKnown(name, env)
-  const response = await env.SCHEDULES.getByName(name).fetch(request)
+async function followSchedule(name: string, request: Request, objects: DemoObjects): Promise<Response> {
+  await checkKnown(name, objects)
+  const response = await objects.DemoSchedule.getByName(name).fetch(request)
   if (response.status === 503) throw new HttpError(503, undefined, 'Too many follow this schedule already')
   return response
 }
 
-async function checkKnown(name: string, env: DemoEnv): Promise<void> {
-  if (!(await directory(env).has(name)))
+async function checkKnown(name: string, objects: DemoObjects): Promise<void> {
+  if (!(await directory(objects).has(name)))
     throw new HttpError(404, 'name', 'No schedule was ever set under this name')
 }
 
-function directory(env: DemoEnv) {
-  return env.DIRECTORY.getByName('directory')
+function directory(objects: DemoObjects) {
+  return objects.Directory.getByName('directory')
 }
