@@ -90,7 +90,11 @@ function isFree(port: number): Promise<boolean> {
   })
 }
 
+// Whoever read the output, `head` for example, has seen enough.
+process.stdout.on('error', () => process.exit(0))
+
 main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error)
+  // The lines after the first are wrangler's own, which were printed as they came.
+  console.error(error instanceof Error ? error.message.split('\n')[0] : error)
   process.exit(1)
 })
