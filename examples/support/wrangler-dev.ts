@@ -102,8 +102,11 @@ export async function startWranglerDev(options: WranglerDevOptions): Promise<Wra
 async function answering(url: string): Promise<string> {
   for (;;) {
     const answer = await fetch(url).catch(() => undefined)
-    await answer?.body?.cancel()
-    if (answer !== undefined) return url
+    if (answer !== undefined) {
+      // Read to its end: an answer that nobody takes is an error in the log.
+      await answer.text()
+      return url
+    }
     await delay(50)
   }
 }
