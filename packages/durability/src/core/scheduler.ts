@@ -248,9 +248,16 @@ export class DurabilityScheduler {
     } catch (error) {
       // Remembered, for a helper may swallow what its transaction throws; the pass must not.
       this.#armFailure = { error }
+      this.#armLater()
       throw error
     }
     this.#setTimer(now, timedAt)
+  }
+
+  /** The platform does not retry a pass that has armed once: while work is held, memory does. */
+  #armLater(): void {
+    const now = this.#clock.now()
+    this.#setTimer(now, now + this.#minDelayMs)
   }
 
   #throwArmFailure(): void {
@@ -373,6 +380,7 @@ export class DurabilityScheduler {
   /** The one failure that `alarm()` passes on: the platform then tries the whole pass again. */
   #alarmLost(error: unknown): void {
     if (!this.#isOpen()) report('alarm_lost', error)
+    this.#armLater()
     for (const invocation of this.#invocations) invocation.fail(error)
   }
 }

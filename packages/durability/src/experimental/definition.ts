@@ -60,6 +60,12 @@ export class DefinitionStore {
     return row
   }
 
+  /** Whether the row says the same as when it was read: user code that ran since may have set or cancelled. */
+  isStill({ version, nextTime }: Readonly<Definition>): boolean {
+    const now = this.read() ?? NO_DEFINITION
+    return now.version === version && now.nextTime === nextTime
+  }
+
   /** Writes the row (one row written), creating the tables on first use. Answers whether it created them. */
   write(row: Readonly<Definition>): boolean {
     const isFirst = this.read() === undefined

@@ -59,12 +59,12 @@ export interface ScheduleSettings {
 /** @throws TypeError or RangeError naming the option and its value. */
 export function checkSettings(options: DurabilityScheduleOptions): ScheduleSettings {
   const { nextOccurrence, run, onOutcome, outcomeRetries = {}, onLifecycleEvent } = options
+  checkType('outcomeRetries', outcomeRetries, 'object')
   const required = { nextOccurrence, run }
   const functions = { ...required, onOutcome, onLifecycleEvent, 'outcomeRetries.delay': outcomeRetries.delay }
   for (const [name, value] of Object.entries(functions)) {
     if (value !== undefined || name in required) checkType(name, value, 'function')
   }
-  checkType('outcomeRetries', outcomeRetries, 'object')
   return {
     nextOccurrence,
     run,

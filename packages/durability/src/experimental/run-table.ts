@@ -52,11 +52,10 @@ export class RunTable {
     )
   }
 
-  /** All runs from key `id` on, in order. Read lazily: those that are not asked for are not read. */
-  from(id: number): Iterable<Run> {
-    return (
-      runSql<Run>(this.#ctx, 'SELECT * FROM durability_schedule_runs WHERE id >= ? ORDER BY id', id) ?? []
-    )
+  /** The first `limit` runs from key `id` on, in order. Read to the end: a cursor left open would lock the table. */
+  from(id: number, limit: number): Run[] {
+    const query = 'SELECT * FROM durability_schedule_runs WHERE id >= ? ORDER BY id LIMIT ?'
+    return runSql<Run>(this.#ctx, query, id, limit)?.toArray() ?? []
   }
 
   /** Changes the row of a run if it still is as this instance knows it. Answers whether it was. */

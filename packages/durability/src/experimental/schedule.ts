@@ -102,9 +102,10 @@ export class DurabilitySchedule {
     const row = this.#readAnew()
     const isNewer = version > (row.version ?? -1)
     const jitterMaxMs = jitter.isDrawn ? jitter.maxMs : null
-    if (isNewer)
-      this.#store(row, { version, expression, cancelled: 0, jitterMs: drawJitter(jitter), jitterMaxMs })
-    else if (version === row.version && row.expression !== null) {
+    if (isNewer) {
+      const change = { version, expression, cancelled: 0, jitterMs: drawJitter(jitter), jitterMaxMs }
+      if (!this.#store(row, change)) return this.set(definition)
+    } else if (version === row.version && row.expression !== null) {
       const sameJitter = row.jitterMaxMs === jitterMaxMs && (jitter.isDrawn || row.jitterMs === jitter.maxMs)
       if (!sameJitter || row.expression !== expression) {
         console.warn(`durability: version ${version} was set again with another definition, which is ignored`)
@@ -167,7 +168,8 @@ export class DurabilitySchedule {
     return this.#work.definition.read() ?? NO_DEFINITION
   }
 
-  #store(row: Readonly<Definition>, change: NewDefinition & { expression: string }): void {
+  /** Answers whether it stored the change: not when `nextOccurrence` itself has changed the definition meanwhile. */
+  #store(row: Readonly<Definition>, change: NewDefinition & { expression: string }): boolean {
     const now = this.#port.clock.now()
     const dueTime = this.#dueTime(row)
     const occurrenceAfter = checkedOccurrences(
@@ -182,7 +184,9 @@ export class DurabilitySchedule {
     // No definition goes back to a nominal time at or before the last recorded one, whatever the clock says.
     const after = Math.max(now, dueTime ?? row.lastTime ?? 0)
     const nextTime = kept !== undefined && kept <= now ? kept : occurrenceAfter(after)
+    if (!this.#work.definition.isStill(row)) return false
     this.#write(row, dueTime, { ...change, nextTime: nextTime ?? null })
+    return true
   }
 
   /** The nominal time that is due now: of several missed ones, the earliest. */
@@ -205,9 +209,9 @@ export class DurabilitySchedule {
         const isFirst = definition.write({ ...change, lastTime, lastRunId: due?.id ?? row.lastRunId })
         if (isFirst) this.#work.restart()
       })
-    } catch (error) {
+    } finally {
+      // The caller's own transaction may yet undo what was written.
       definition.forget()
-      throw error
     }
     this.#port.clearFailure()
     if (due !== undefined) this.#work.announceQueued(due)

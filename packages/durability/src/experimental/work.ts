@@ -106,17 +106,18 @@ export class ScheduleWork {
     // Keys that are behind what was seen belong to tables that were removed and made anew.
     if (this.#nextToStart !== undefined && this.#nextToStart <= row.lastRunId + 1) return this.#nextToStart
     const { table } = this.#parts
-    this.#nextToStart = row.lastRunId + 1
-    for (const run of table.from(0)) {
-      if (run.state === WAITING) {
-        this.#nextToStart = run.id
-        break
+    let next = 0
+    for (;;) {
+      const [run] = table.from(next, 1)
+      if (run === undefined || run.state === WAITING) {
+        this.#nextToStart = run?.id ?? row.lastRunId + 1
+        return this.#nextToStart
       }
+      next = run.id + 1
       if (table.started.has(run.id)) continue
       table.started.set(run.id, run)
       this.#deliveries.inherit(run)
     }
-    return this.#nextToStart
   }
 
   /** Takes up what is not held: runs without an instance get their outcome, and outcomes that are due are delivered. */
@@ -151,8 +152,7 @@ export class ScheduleWork {
       now,
     )
     // The user's function ran: it may have changed the definition it was asked about.
-    const asked = this.definition.read()
-    if (asked?.version !== row.version || asked.nextTime !== nextTime) return
+    if (!this.definition.isStill(row)) return
     const queued = this.#waiting(row) > 0 || this.#freeSlots <= 0
     const run = newRun(row, nextTime, queued ? WAITING : RUNNING)
     this.#start(
@@ -173,10 +173,9 @@ export class ScheduleWork {
     if (row === undefined) return
     const waiting = this.#waiting(row)
     this.#mayWait = waiting > 0
-    const runs: Run[] = []
     const free = Math.min(waiting, this.#freeSlots)
     if (free <= 0) return
-    for (const run of table.from(this.#firstWaiting(row))) if (runs.push(run) >= free) break
+    const runs = table.from(this.#firstWaiting(row), free)
     this.#start(runs, () => {
       for (const run of runs) table.update(run, { state: RUNNING })
       const last = runs.at(-1)
