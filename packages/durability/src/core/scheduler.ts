@@ -329,8 +329,9 @@ export class DurabilityScheduler {
     return at !== undefined && at <= now
   }
 
+  /** Those that memory starts at their exact time. A pass that only waits, for it came early, delays nobody. */
   #timedHelpers(): readonly Attached[] {
-    return this.#options.liveTimers === true
+    return this.#options.liveTimers === true || !this.#isHeld()
       ? this.#helpers
       : this.#helpers.filter(({ helper }) => helper.timed)
   }
