@@ -71,7 +71,7 @@ export async function startWranglerDev(options: WranglerDevOptions): Promise<Wra
   }
   const stop = async () => {
     signalGroup(pid, 'SIGTERM')
-    await Promise.race([ended, delay(5_000)])
+    await Promise.race([ended, patience(5_000)])
     await kill()
   }
 
@@ -89,7 +89,7 @@ export async function startWranglerDev(options: WranglerDevOptions): Promise<Wra
     const url = await Promise.race([
       announced.promise.then(answering),
       ended.then(() => fail('wrangler dev ended before it was ready')),
-      delay(readyWithinMs).then(() => fail(`wrangler dev was not ready within ${readyWithinMs} ms`)),
+      patience(readyWithinMs).then(() => fail(`wrangler dev was not ready within ${readyWithinMs} ms`)),
     ])
     return { url, processGroup: pid, ended, kill, stop }
   } catch (error) {
@@ -155,6 +155,11 @@ function isGroupAlive(pid: number): boolean {
 }
 
 function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+/** A delay that is no reason for this process to stay, for it runs beside a child that is. */
+function patience(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref()
   })
