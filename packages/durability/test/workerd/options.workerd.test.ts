@@ -49,43 +49,47 @@ describe.each([
 ])('the options of $name', ({ construct, durations, functions }) => {
   it.each(durations.map((option) => ({ option })))(
     '$option out of range throw a RangeError that names it and its value',
-    async ({ option }) => {
-      for (const value of BAD_VALUES) {
-        const error = await thrownBy(construct, option, value)
-        expect(error, `${option} = ${value}`).toBeInstanceOf(RangeError)
-        expect(`${error}`).toContain(option)
-        expect(`${error}`).toContain(String(value))
-      }
-    },
+    ({ option }) =>
+      inObject((ctx) => {
+        for (const value of BAD_VALUES) {
+          const error = thrownBy(ctx, construct, option, value)
+          expect(error, `${option} = ${value}`).toBeInstanceOf(RangeError)
+          expect(`${error}`).toContain(option)
+          expect(`${error}`).toContain(String(value))
+        }
+      }),
   )
 
   it.each(durations.map((option) => ({ option })))(
     '$option of another type throw a TypeError that names it',
-    async ({ option }) => {
-      for (const value of BAD_TYPES) {
-        const error = await thrownBy(construct, option, value)
-        expect(error, `${option} = ${typeof value}`).toBeInstanceOf(TypeError)
-        expect(`${error}`).toContain(option)
-      }
-    },
+    ({ option }) =>
+      inObject((ctx) => {
+        for (const value of BAD_TYPES) {
+          const error = thrownBy(ctx, construct, option, value)
+          expect(error, `${option} = ${typeof value}`).toBeInstanceOf(TypeError)
+          expect(`${error}`).toContain(option)
+        }
+      }),
   )
 
   it.each(functions.map((option) => ({ option })))(
     '$option that is no function throws a TypeError that names it',
-    async ({ option }) => {
-      for (const value of [null, 5, 'text', {}, true]) {
-        const error = await thrownBy(construct, option, value)
-        expect(error, `${option} = ${typeof value}`).toBeInstanceOf(TypeError)
-        expect(`${error}`).toContain(option)
-      }
-    },
+    ({ option }) =>
+      inObject((ctx) => {
+        for (const value of [null, 5, 'text', {}, true]) {
+          const error = thrownBy(ctx, construct, option, value)
+          expect(error, `${option} = ${typeof value}`).toBeInstanceOf(TypeError)
+          expect(`${error}`).toContain(option)
+        }
+      }),
   )
 
-  it('that are no object throw a TypeError', async () => {
-    for (const value of [undefined, null, 5, 'text']) {
-      expect(await thrownBy(construct, '', value)).toBeInstanceOf(TypeError)
-    }
-  })
+  it('that are no object throw a TypeError', () =>
+    inObject((ctx) => {
+      for (const value of [undefined, null, 5, 'text']) {
+        expect(thrownBy(ctx, construct, '', value)).toBeInstanceOf(TypeError)
+      }
+    }))
 })
 
 describe('limits of single options', () => {
@@ -97,19 +101,19 @@ describe('limits of single options', () => {
     { option: 'outcomeTimeoutMs', construct: schedule, good: [1, 2 ** 31 - 1], bad: [TOO_LONG] },
     { option: 'interruptedWithinMs', construct: schedule, good: [1, 2 ** 31 - 1], bad: [TOO_LONG] },
     { option: 'attemptTimeoutMs', construct: alarms, good: [1, 2 ** 31 - 1], bad: [TOO_LONG] },
-  ])(
-    '$option: the first and last good value, and the first bad ones',
-    async ({ option, construct, good, bad }) => {
-      for (const value of good) expect(await thrownBy(construct, option, value)).toBeUndefined()
-      for (const value of bad) expect(await thrownBy(construct, option, value)).toBeInstanceOf(RangeError)
-    },
+  ])('$option: the first and last good value, and the first bad ones', ({ option, construct, good, bad }) =>
+    inObject((ctx) => {
+      for (const value of good) expect(thrownBy(ctx, construct, option, value)).toBeUndefined()
+      for (const value of bad) expect(thrownBy(ctx, construct, option, value)).toBeInstanceOf(RangeError)
+    }),
   )
 
-  it('liveTimers that is no boolean throws a TypeError', async () => {
-    for (const value of [1, 'true', null]) {
-      expect(await thrownBy(scheduler, 'liveTimers', value)).toBeInstanceOf(TypeError)
-    }
-  })
+  it('liveTimers that is no boolean throws a TypeError', () =>
+    inObject((ctx) => {
+      for (const value of [1, 'true', null]) {
+        expect(thrownBy(ctx, scheduler, 'liveTimers', value)).toBeInstanceOf(TypeError)
+      }
+    }))
 
   it.each([
     { option: 'scheduler', construct: schedule },
@@ -119,26 +123,30 @@ describe('limits of single options', () => {
     { option: 'handlers', construct: alarms },
     { option: 'methods', construct: alarms },
     { option: 'retries', construct: alarms },
-  ])('$option that is no object throws a TypeError that names it', async ({ option, construct }) => {
-    for (const value of [null, 5, 'text']) {
-      const error = await thrownBy(construct, option, value)
-      expect(error, `${value}`).toBeInstanceOf(TypeError)
-      expect(`${error}`).toContain(option)
-    }
-  })
+  ])('$option that is no object throws a TypeError that names it', ({ option, construct }) =>
+    inObject((ctx) => {
+      for (const value of [null, 5, 'text']) {
+        const error = thrownBy(ctx, construct, option, value)
+        expect(error, `${value}`).toBeInstanceOf(TypeError)
+        expect(`${error}`).toContain(option)
+      }
+    }),
+  )
 
-  it('methods without a handler of that name throw', async () => {
-    expect(await thrownBy(alarms, 'methods.unknown', {})).toBeInstanceOf(RangeError)
-  })
+  it('methods without a handler of that name throw', () =>
+    inObject((ctx) => {
+      expect(thrownBy(ctx, alarms, 'methods.unknown', {})).toBeInstanceOf(RangeError)
+    }))
 
-  it('an undefined option is as one left out', async () => {
-    for (const option of ['runTimeoutMs', 'onOutcome', 'outcomeRetries', 'interruptedWithinMs']) {
-      expect(await thrownBy(schedule, option, undefined)).toBeUndefined()
-    }
-    for (const option of ['alarmHandoffMs', 'onAlarmRetry', 'liveTimers']) {
-      expect(await thrownBy(scheduler, option, undefined)).toBeUndefined()
-    }
-  })
+  it('an undefined option is as one left out', () =>
+    inObject((ctx) => {
+      for (const option of ['runTimeoutMs', 'onOutcome', 'outcomeRetries', 'interruptedWithinMs']) {
+        expect(thrownBy(ctx, schedule, option, undefined)).toBeUndefined()
+      }
+      for (const option of ['alarmHandoffMs', 'onAlarmRetry', 'liveTimers']) {
+        expect(thrownBy(ctx, scheduler, option, undefined)).toBeUndefined()
+      }
+    }))
 })
 
 describe('helpers of one scheduler', () => {
@@ -155,13 +163,7 @@ describe('helpers of one scheduler', () => {
     })
   })
 
-  it.each([
-    { what: 'null', helper: null },
-    { what: 'no name', helper: { nextAt: () => undefined, run: () => {} } },
-    { what: 'no nextAt', helper: { name: 'x', run: () => {} } },
-    { what: 'no run', helper: { name: 'x', nextAt: Date.now } },
-    { what: 'a name that is no text', helper: { name: 5, nextAt: () => undefined, run: () => {} } },
-  ])('with $what are refused with a TypeError', async ({ helper }) => {
+  it.each(badHelpers())('with $what are refused with a TypeError', async ({ helper }) => {
     const object = setup()
     await object.inside(({ scheduler: own }) =>
       expect(() => own.attach(helper as unknown as SchedulerHelper)).toThrow(TypeError),
@@ -333,15 +335,29 @@ function alarms(ctx: DurableObjectState, options: unknown) {
 }
 
 /** What construction throws with that option, a path of names; with an empty path the value is all the options. */
-async function thrownBy(construct: Construct, path: string, value: unknown): Promise<unknown> {
+function thrownBy(ctx: DurableObjectState, construct: Construct, path: string, value: unknown): unknown {
   const names = path === '' ? [] : path.split('.')
   const options = names.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value)
-  return setup().inside(({ ctx }) => {
-    try {
-      construct(ctx, options)
-      return undefined
-    } catch (error) {
-      return error
-    }
-  })
+  try {
+    construct(ctx, options)
+    return undefined
+  } catch (error) {
+    return error
+  }
+}
+
+function inObject(work: (ctx: DurableObjectState) => void): Promise<void> {
+  return setup().inside(({ ctx }) => work(ctx))
+}
+
+function badHelpers(): { what: string; helper: unknown }[] {
+  const nextAt = () => undefined
+  const run = () => {}
+  return [
+    { what: 'null', helper: null },
+    { what: 'no name', helper: { nextAt, run } },
+    { what: 'no nextAt', helper: { name: 'x', run } },
+    { what: 'no run', helper: { name: 'x', nextAt } },
+    { what: 'a name that is no text', helper: { name: 5, nextAt, run } },
+  ]
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { nextOccurrence } from './support/expressions.ts'
+import { seeded } from './support/random.ts'
 import { type Bundle, crash, setup } from './support/setup.ts'
 import { FAR_AHEAD, freezeClock, probeLag, realTime, until } from './support/time.ts'
 
@@ -414,15 +415,4 @@ async function ticked(count: number) {
     await object.fireAlarm()
   }
   return { object, clock }
-}
-
-/** The same numbers in [0, 1) for the same seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
 }

@@ -37,6 +37,8 @@ export interface SetupOptions {
   readonly alarms?: Omit<DurabilityAlarmsOptions<string>, 'scheduler'>
   /** Users' own helpers, made anew for each instance. */
   readonly helpers?: readonly ((ctx: DurableObjectState) => SchedulerHelper)[]
+  /** The rest of the object's constructor. */
+  readonly onConstructed?: (parts: Parts) => void
   /** What the library is given in place of the object's own `ctx`. */
   readonly context?: (ctx: DurableObjectState) => DurableObjectState
 }
@@ -186,7 +188,9 @@ function makeParts(options: SetupOptions, ctx: DurableObjectState, seen: Recordi
   })
   const alarms = new DurabilityAlarms({ handlers: {}, ...options.alarms, scheduler })
   for (const make of options.helpers ?? []) scheduler.attach(make(ctx))
-  return { ctx, scheduler, schedule, alarms }
+  const parts = { ctx, scheduler, schedule, alarms }
+  options.onConstructed?.(parts)
+  return parts
 }
 
 function runRows(ctx: DurableObjectState): RunRow[] {
