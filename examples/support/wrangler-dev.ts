@@ -87,7 +87,9 @@ export async function startWranglerDev(options: WranglerDevOptions): Promise<Wra
   }
   try {
     const url = await Promise.race([
-      announced.promise.then(answering),
+      announced.promise.then((at) =>
+        answering(at, () => child.exitCode !== null || child.signalCode !== null),
+      ),
       ended.then(() => fail('wrangler dev ended before it was ready')),
       patience(readyWithinMs).then(() => fail(`wrangler dev was not ready within ${readyWithinMs} ms`)),
     ])
@@ -99,8 +101,8 @@ export async function startWranglerDev(options: WranglerDevOptions): Promise<Wra
 }
 
 /** Resolves to `url` when something answers there. A path that touches no object is enough. */
-async function answering(url: string): Promise<string> {
-  for (;;) {
+async function answering(url: string, isOver: () => boolean): Promise<string> {
+  while (!isOver()) {
     const answer = await fetch(url).catch(() => undefined)
     if (answer !== undefined) {
       // Read to its end: an answer that nobody takes is an error in the log.
@@ -109,6 +111,7 @@ async function answering(url: string): Promise<string> {
     }
     await delay(50)
   }
+  return fail(`Nothing ever answered at ${url}`)
 }
 
 function environment(persistTo: string | undefined): NodeJS.ProcessEnv {
