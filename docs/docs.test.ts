@@ -188,6 +188,49 @@ describe('docs/reference.md', () => {
   })
 })
 
+describe('what can be met at run time', () => {
+  const reference = read('docs/reference.md')
+  const sources = [...testFiles]
+    .filter(([file]) => file.startsWith(`${PACKAGE}/src/`) && !/\/testing\/|\.test\.ts$/.test(file))
+    .map(([, text]) => text)
+    .join('\n')
+
+  test('every line on the console is in the reference', () => {
+    const events = [...sources.matchAll(/\breport\('([\w.]+)'|event: '(durability\.[\w.]+)'/g)].map(
+      ([, short, full]) => full ?? `durability.${short}`,
+    )
+    expect(events.length).toBeGreaterThan(5)
+    expect(events.filter((event) => !reference.includes(`\`${event}\``))).toEqual([])
+  })
+
+  test('every error is in the reference, with its code', () => {
+    const errors = [...sources.matchAll(/(?:super|new DurabilityError)\(\s*'(\w+)',\s*'(\w+)'/g)]
+    expect(errors.length).toBeGreaterThan(3)
+    const missing = errors.filter(([, name, code]) => !reference.includes(`| \`${name}\` | \`${code}\` |`))
+    expect(missing.map(([, name]) => name)).toEqual([])
+  })
+})
+
+test('no page names another default than the reference', () => {
+  const defaults = [...read('docs/reference.md').matchAll(/^\| `([\w.]+)` \| ([^|]+) \| [\d,]+ \|/gm)]
+  const claims = pages.flatMap((page) =>
+    [...read(page).matchAll(/`(\w+)` \(default ([^)]+)\)/g)].map(([, name = '', value = '']) => ({
+      page,
+      name,
+      value,
+    })),
+  )
+  expect(claims.length).toBeGreaterThan(3)
+  const wrong = claims.filter(
+    ({ name, value }) =>
+      !defaults.some(
+        ([, option, cell = '']) =>
+          option?.split('.').at(-1) === name && (cell === value || cell.endsWith(`(${value})`)),
+      ),
+  )
+  expect(wrong).toEqual([])
+})
+
 type Options = Readonly<Record<string, unknown>>
 
 function schedulerWith(options: Options): void {
