@@ -23,9 +23,17 @@ const pages = [
 ]
 
 function markdownIn(folder: string): string[] {
-  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
-    .map((file) => `${folder}/${file.replaceAll('\\', '/')}`)
+  return filesIn(folder).filter((file) => file.endsWith('.md'))
+}
+
+/** Without what is made by tools, and comes and goes while other tests run. */
+function filesIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true })
+    .filter(({ name }) => !['node_modules', 'dist', '.wrangler'].includes(name))
+    .flatMap((entry) => {
+      const path = `${folder}/${entry.name}`
+      return entry.isDirectory() ? filesIn(path) : [path]
+    })
 }
 
 /** Code is no prose: a `#` or a `[x](y)` in it is no heading and no link. */
@@ -123,12 +131,9 @@ function guarantees(): Guarantee[] {
 
 const testFiles = new Map(
   ['packages', 'examples', 'docs']
-    .flatMap((folder) =>
-      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-        .map((file) => `${folder}/${file.replaceAll('\\', '/')}`)
-        .filter((file) => file.endsWith('.ts') && !/node_modules|\/dist\/|\.wrangler/.test(file)),
-    )
-    .map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]),
+    .flatMap(filesIn)
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => [file, read(file)]),
 )
 
 function holdsTest(file: string, name: string): boolean {
