@@ -215,6 +215,31 @@ describe('a crash around a run', () => {
     ])
   })
 
+  it('after a cancel leaves the runs that wait to be run, and nothing armed afterwards', async () => {
+    const clock = freezeClock()
+    let hangs = true
+    const object = setup({ schedule: { run: () => (hangs ? never : undefined), maxConcurrentRuns: 1 } })
+    await object.set({ expression: MINUTELY, version: 1 })
+    for (let tick = 1; tick <= 3; tick += 1) {
+      clock.moveBy(MINUTE)
+      object.startAlarm()
+      await until('it is recorded', async () => (await object.rows()).length === tick)
+    }
+    await object.cancel(1)
+    hangs = false
+    await crash()
+    const alarmAt = (await object.alarmAt()) ?? Number.POSITIVE_INFINITY
+    expect(alarmAt).toBeLessThanOrEqual(clock.now() + 15_000)
+    clock.moveTo(alarmAt)
+    await object.fireAlarm()
+    expect(outcomesByTime(object).map(([, outcome]) => outcome)).toEqual([
+      'ScheduledRunInterruptedError',
+      'complete',
+      'complete',
+    ])
+    await until('nothing is armed', async () => (await object.alarmAt()) === null)
+  })
+
   it('of ten in flight and one waiting reports the ten, and runs the one', async () => {
     const clock = freezeClock()
     let hangs = true

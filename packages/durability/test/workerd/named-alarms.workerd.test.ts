@@ -185,6 +185,22 @@ describe('a named alarm that fails', () => {
     await until('it is done', async () => (await pending(object)) === undefined)
   })
 
+  it('is retried after its timeout also when its abort listener throws', async () => {
+    const { object, clock, calls } = named({
+      handler: ({ attempt, signal }) => {
+        if (attempt > 1) return undefined
+        signal.addEventListener('abort', () => {
+          throw new Error('The listener failed')
+        })
+        return never
+      },
+      alarms: { attemptTimeoutMs: 30, retries: { delay: () => 0 } },
+    })
+    await object.inside(({ alarms }) => alarms.set('renew', 1))
+    await untilWithAlarms(object, clock, 'it is retried', () => calls.length === 2, 2_000)
+    await until('it is done', async () => (await pending(object)) === undefined)
+  })
+
   it('takes retries and attemptTimeoutMs from methods of its name', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     const { object, clock, calls } = named({
@@ -588,12 +604,15 @@ function untilWithAlarms(
   clock: ReturnType<typeof freezeClock>,
   what: string,
   holds: () => boolean | Promise<boolean>,
+  withinMs = 10_000,
 ): Promise<void> {
-  return until(what, async () => {
+  const holdsAfterAlarm = async () => {
     clock.moveBy(1)
-    await object.fireIfDue()
+    const alarmAt = await object.alarmAt()
+    if (alarmAt !== null && alarmAt <= clock.now()) object.startAlarm()
     return holds()
-  })
+  }
+  return until(what, holdsAfterAlarm, withinMs)
 }
 
 function pending(object: ReturnType<typeof setup>, name = 'renew') {

@@ -107,6 +107,27 @@ describe('the outcome of a run', () => {
     expect(new Set(told).size).toBe(1)
   })
 
+  it('is the same again after a receiver changed what it was given', async () => {
+    const heard: string[] = []
+    const { object } = await ran({
+      schedule: {
+        run: () => {
+          throw new Error('The handler’s own')
+        },
+        onOutcome: (run, outcome) => {
+          const told = JSON.stringify({ ...run, attempt: 0, outcome })
+          Object.assign(outcome, { status: 'complete', error: undefined })
+          Object.assign(run, { scheduledTime: 1, idempotencyKey: 'changed' })
+          if (heard.push(told) < 3) throw new Error('The receiver is down')
+        },
+        outcomeRetries: { delay: () => 0 },
+      },
+    })
+    expect(heard).toHaveLength(3)
+    expect(new Set(heard).size).toBe(1)
+    expect(await object.rows()).toEqual([])
+  })
+
   it('is stored before it is first delivered', async () => {
     const rows: unknown[] = []
     let objectRows = () => Promise.resolve<unknown>(undefined)

@@ -69,6 +69,14 @@ describe('an alarm that is not as expected', () => {
     expect(object.seen.passes.length).toBeLessThanOrEqual(4)
   })
 
+  it('B043 does not spin either with a hand-off that is shorter than the wait', async () => {
+    shiftClock(-1_000)
+    const object = setup({ scheduler: { alarmHandoffMs: 1 } })
+    await object.setOnce(100)
+    await until('it runs', () => object.seen.runs.length === 1, 5_000)
+    expect(object.seen.passes.length).toBeLessThanOrEqual(10)
+  })
+
   it('B043 does not spin over many ticks either, and each runs once at its time', async () => {
     shiftClock(-700)
     const object = setup()
