@@ -170,7 +170,7 @@ export class DurabilityAlarms<Name extends string = string> {
         'alarm_timeout',
         `The attempt exceeded its attemptTimeoutMs of ${attemptTimeoutMs}`,
       )
-      controller.abort(timeout)
+      callHook(() => controller.abort(timeout), undefined)
       return Promise.reject(timeout)
     })
   }

@@ -1,5 +1,6 @@
 import type { SchedulerPort } from '../core/helper.ts'
 import { persist } from '../core/persist.ts'
+import { callHook } from '../core/report.ts'
 import { describeThrown } from '../core/thrown.ts'
 import { earlier, wait, within } from '../core/timers.ts'
 import { type Definition, DefinitionStore } from './definition.ts'
@@ -279,7 +280,8 @@ export class ScheduleWork {
       this.stuck -= 1
       this.#freeSlot()
     })
-    abort()
+    // The runtime throws here what a listener of the signal throws.
+    callHook(abort, undefined)
     port.hold(wait(port.clock, 0).then(() => (isStuck ? emit(run, { type: 'stuck' }) : undefined)))
   }
 }
