@@ -62,6 +62,34 @@ describe('a timer in memory', () => {
   })
 })
 
+describe('a run', () => {
+  it('keeps its object in memory, with no request, for longer than an idle one is kept', async () => {
+    const object = setup({ schedule: { run: () => realTime(11_500) } })
+    await object.setOnce(20)
+    // Only what the test shares with the object is looked at: a call would keep it in memory too.
+    await until('it is delivered', () => object.seen.deliveries.length === 1, 20_000)
+    expect(object.seen.deliveries).toMatchObject([{ outcome: { status: 'complete' } }])
+    expect(object.seen.instances).toBe(1)
+  })
+})
+
+describe('an object that is evicted', () => {
+  it('between ticks goes on with the next alarm, in a new instance, and nothing was interrupted', async () => {
+    const object = setup()
+    await object.set({ expression: 'every 400', version: 1 })
+    for (let run = 1; run <= 3; run += 1) {
+      await until('a run is delivered', () => object.seen.deliveries.length >= run)
+      await until('the pass is over', () => object.seen.passes.every(({ state }) => state === 'returned'))
+      await object.evict()
+    }
+    await until('it goes on', () => object.seen.deliveries.length >= 4)
+    expect(object.seen.instances).toBeGreaterThanOrEqual(4)
+    expect(object.seen.deliveries.every(({ outcome }) => outcome.status === 'complete')).toBe(true)
+    const times = object.seen.runTimes
+    expect(new Set(times).size).toBe(times.length)
+  })
+})
+
 describe('work that starts outside a pass', () => {
   it('behind a slot that a stuck handler frees is joined by an alarm within alarmMinDelayMs', async () => {
     const clock = freezeClock()

@@ -32,6 +32,19 @@ describe('set', () => {
     expect(await object.status()).toMatchObject({ version: Number.MAX_SAFE_INTEGER, state: 'live' })
   })
 
+  it('takes negative zeros as zeros', async () => {
+    const object = fresh()
+    expect(await object.set({ expression: MINUTELY, version: -0, jitterMs: -0 })).toBe(true)
+    await crash()
+    expect(await object.get()).toEqual({
+      expression: MINUTELY,
+      version: 0,
+      jitterMs: 0,
+      nextAt: FAR_AHEAD + MINUTE,
+    })
+    expect(await object.set({ expression: MINUTELY, version: 0 })).toBe(false)
+  })
+
   it.each([
     { what: 'the same definition', change: {}, warnings: 0 },
     { what: 'another expression', change: { expression: 'every 5' }, warnings: 1 },
@@ -297,6 +310,32 @@ describe('migrate', () => {
     await object.fireAlarm()
     expect(object.seen.runs).toHaveLength(2)
     expect(await object.rows()).toEqual([])
+  })
+
+  it('to null with runs in flight, waiting and undelivered, also by a new instance that looked at them', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const clock = freezeClock()
+    const object = setup({
+      schedule: {
+        run: () => new Promise(() => {}),
+        maxConcurrentRuns: 2,
+        runTimeoutMs: 20,
+        onOutcome: () => new Promise(() => {}),
+      },
+    })
+    for (const isNew of [false, true]) {
+      await object.set({ expression: MINUTELY, version: 1 })
+      for (let tick = 1; tick <= 5; tick += 1) {
+        clock.moveBy(MINUTE)
+        object.startAlarm()
+        await until('it is recorded', async () => (await object.rows()).length === tick)
+      }
+      if (isNew) await crash()
+      expect(await object.status()).toMatchObject({ waiting: 3 })
+      await object.inside(({ ctx }) => DurabilitySchedule.migrate(ctx, null))
+      expect(await tables(object)).toEqual([])
+      await crash()
+    }
   })
 
   it('to "v1" creates the schema, keeps what is there, and is free to repeat', async () => {

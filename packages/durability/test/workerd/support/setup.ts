@@ -1,4 +1,10 @@
-import { abortAllDurableObjects, reset, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import {
+  abortAllDurableObjects,
+  evictDurableObject,
+  reset,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, vi } from 'vitest'
 import {
@@ -85,6 +91,8 @@ export interface Bundle {
   fireAlarm(): Promise<boolean>
   /** As the platform does: runs the physical alarm if its time has come, and waits for it. */
   fireIfDue(): Promise<void>
+  /** Lets the platform drop the instance from memory, as it does with one that is idle. */
+  evict(): Promise<void>
   /** Runs the physical alarm now and does not wait for it: the pass is to be held, or to be cut off by a crash. */
   startAlarm(): void
 }
@@ -157,6 +165,7 @@ export function setup(options: SetupOptions = {}): Bundle {
       const alarmAt = await this.alarmAt()
       if (alarmAt !== null && alarmAt <= Date.now()) await this.fireAlarm()
     },
+    evict: () => evictDurableObject(stub()),
     startAlarm: () => {
       // Rejects when the object is made to crash under it; whatever else goes wrong shows in what the test waits for.
       runDurableObjectAlarm(stub()).catch(() => {})
