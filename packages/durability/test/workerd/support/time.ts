@@ -41,11 +41,13 @@ export function freezeClock(at: number = FAR_AHEAD): FrozenClock {
 /** 2100-01-01T00:00:00Z: a whole minute, hour and day. */
 export const FAR_AHEAD = 4_102_444_800_000
 
-/** Shifts the running wall clock; the platform's alarms and all timers keep real time. */
+/** Puts the running wall clock that far from the real one; the platform's alarms and all timers keep real time. */
 export function shiftClock(byMs: number): void {
-  const real = Date.now.bind(Date)
-  vi.spyOn(Date, 'now').mockImplementation(() => real() + byMs)
+  const offsetMs = Math.round(byMs)
+  vi.spyOn(Date, 'now').mockImplementation(() => realNow() + offsetMs)
 }
+
+const realNow = Date.now.bind(Date)
 
 /** How late the machine itself makes a timer of the same runtime: what a busy machine adds to every start. */
 export interface LagProbe {
