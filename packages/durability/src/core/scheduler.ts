@@ -108,9 +108,10 @@ export class DurabilityScheduler {
     this.#joinAt = undefined
     this.#info = info
     let standsRight = false
+    const { armedAt } = this.#physical
     try {
       await this.#physical.refresh()
-      await this.#startDueOrWait(invocation)
+      await this.#startDueOrWait(armedAt)
       standsRight = await this.#waitUntilSettled(invocation)
     } finally {
       invocation.end()
@@ -122,15 +123,19 @@ export class DurabilityScheduler {
     await this.#physical.taken
   }
 
-  /** Starts what is due. A pass with nothing to do came early; the second in a row waits, so that it cannot spin. */
-  async #startDueOrWait(invocation: Invocation): Promise<void> {
+  /**
+   * Starts what is due. A pass with nothing to do that came before the alarm it was armed for is early: the clocks
+   * differ. The second in a row waits, whatever the hand-off, so that it cannot spin.
+   */
+  async #startDueOrWait(armedAt: number | null | undefined): Promise<void> {
     if (this.#runDue(this.#helpers) || this.#isHeld()) return
     const now = this.#clock.now()
     const { exactAt, fallbackAt } = this.#needs(now)
-    if (exactAt === undefined || fallbackAt !== undefined) return
+    const neededAt = earlier(exactAt, fallbackAt)
+    if (neededAt === undefined || (armedAt ?? exactAt ?? now) <= now) return
     this.#earlyPasses += 1
     if (this.#earlyPasses < 2) return
-    await invocation.wait(wait(this.#clock, Math.min(exactAt - now, this.#minDelayMs)))
+    await wait(this.#clock, Math.min(neededAt - now, this.#minDelayMs))
     this.#runDue(this.#helpers)
   }
 

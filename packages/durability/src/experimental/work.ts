@@ -55,9 +55,15 @@ export class ScheduleWork {
     const row = this.definition.read()
     if (row === undefined) return undefined
     const { port, settings, table } = this.#parts
-    if (table.busy.size === 0) return this.#waiting(row) > 0 ? port.alarmMinDelayMs : undefined
-    const atMost = passOpen && row.nextTime !== null ? undefined : port.alarmMinDelayMs
-    return earlier(settings.interruptedWithinMs, atMost)
+    const isBusy = table.busy.size > 0
+    // Runs that wait behind a kept slot have nothing that wakes the object for them.
+    const isBlocked = this.#waiting(row) > 0 && (!isBusy || this.stuck > 0)
+    if (!isBusy && !isBlocked) return undefined
+    const isCovered = passOpen && !isBlocked && row.nextTime !== null
+    return earlier(
+      isBusy ? settings.interruptedWithinMs : undefined,
+      isCovered ? undefined : port.alarmMinDelayMs,
+    )
   }
 
   run(now: number): void {
@@ -280,6 +286,7 @@ export class ScheduleWork {
       this.stuck -= 1
       this.#freeSlot()
     })
+    if (this.#mayWait) port.transaction(() => {})
     // The runtime throws here what a listener of the signal throws.
     callHook(abort, undefined)
     port.hold(wait(port.clock, 0).then(() => (isStuck ? emit(run, { type: 'stuck' }) : undefined)))
