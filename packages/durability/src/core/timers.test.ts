@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import { SimulatedClock } from '../testing/clock.ts'
+import { MAX_TIMER_MS } from './clock.ts'
+import { earlier, wait, waitUntil, within } from './timers.ts'
+
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+/** Moves time on and lets everything continue that waited for it. */
+async function advance(clock: SimulatedClock, ms: number): Promise<void> {
+  clock.tick(ms)
+  await settle()
+}
+
+function setup() {
+  const clock = new SimulatedClock()
+  const done: string[] = []
+  const note = (what: string) => () => void done.push(what)
+  return { clock, done, note }
+}
+
+describe('waiting', () => {
+  test('wait goes by the timer, whatever the wall clock does', async () => {
+    const { clock, done, note } = setup()
+    void wait(clock, 100).then(note('over'))
+    clock.jump(-50_000)
+    await advance(clock, 99)
+    expect(done).toEqual([])
+    await advance(clock, 1)
+    expect(done).toEqual(['over'])
+  })
+
+  test('a wait longer than a timer holds ends early, and not at once', async () => {
+    const { clock, done, note } = setup()
+    void wait(clock, MAX_TIMER_MS * 2).then(note('over'))
+    await advance(clock, MAX_TIMER_MS - 1)
+    expect(done).toEqual([])
+  })
+
+  test('waitUntil waits again when the clock was set back, and ends at once when the time has come', async () => {
+    const { clock, done, note } = setup()
+    void waitUntil(clock, clock.now() + 100).then(note('over'))
+    void waitUntil(clock, clock.now()).then(note('at once'))
+    await settle()
+    expect(done).toEqual(['at once'])
+    clock.jump(-50)
+    await advance(clock, 100)
+    expect(done).toEqual(['at once'])
+    await advance(clock, 50)
+    expect(done).toEqual(['at once', 'over'])
+  })
+
+  test('waitUntil reaches a time further away than a timer holds', async () => {
+    const { clock, done, note } = setup()
+    void waitUntil(clock, clock.now() + MAX_TIMER_MS + 5).then(note('over'))
+    await advance(clock, MAX_TIMER_MS)
+    expect(done).toEqual([])
+    await advance(clock, 5)
+    expect(done).toEqual(['over'])
+  })
+})
+
+describe('a limit', () => {
+  test('work in time gives its value, and no timer is left', async () => {
+    const { clock } = setup()
+    await expect(within(clock, 100, Promise.resolve('value'), () => 'late')).resolves.toBe('value')
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  test('work that fails in time passes its error on, and no timer is left', async () => {
+    const { clock } = setup()
+    const failing = Promise.reject(new Error('mine'))
+    await expect(within(clock, 100, failing, () => 'late')).rejects.toThrow('mine')
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  test('work that is late gives way, and what becomes of it is not heard of', async () => {
+    const { clock } = setup()
+    const { promise, reject } = Promise.withResolvers<string>()
+    const limited = within(clock, 100, promise, () => 'late')
+    await advance(clock, 100)
+    reject(new Error('too late'))
+    await expect(limited).resolves.toBe('late')
+  })
+
+  test('the answer for late work may be an error', async () => {
+    const { clock } = setup()
+    const limited = within(clock, 100, new Promise<string>(() => {}), () => Promise.reject(new Error('late')))
+    const rejected = expect(limited).rejects.toThrow('late')
+    await advance(clock, 100)
+    await rejected
+  })
+})
+
+test.each([
+  [1, 2, 1],
+  [2, 1, 1],
+  [undefined, 2, 2],
+  [1, undefined, 1],
+  [undefined, undefined, undefined],
+  [0, 5, 0],
+])('the earlier of %s and %s is %s', (one, other, expected) => {
+  expect(earlier(one, other)).toBe(expected)
+})
