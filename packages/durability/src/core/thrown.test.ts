@@ -54,7 +54,7 @@ describe('other values', () => {
 describe('hostile values are described, too', () => {
   const revoked = Proxy.revocable({}, {})
   revoked.revoke()
-  const circular: Record<string, unknown> = {}
+  const circular: { self?: unknown } = {}
   circular.self = circular
   test.each([
     ['a getter that throws', Object.defineProperty({}, 'message', { get: throwing })],

@@ -7,9 +7,16 @@ export function wait(clock: Clock, ms: number): Promise<void> {
   })
 }
 
-/** Resolves once the clock has reached `at`: a timer may fire before the wall clock is there, and is then set again. */
+/**
+ * Resolves once the clock has reached `at`: a timer may fire before the wall clock is there, and is then set again. A
+ * clock that was set back meanwhile is not waited for.
+ */
 export async function waitUntil(clock: Clock, at: number): Promise<void> {
-  for (let ms = at - clock.now(); ms > 0; ms = at - clock.now()) await wait(clock, ms)
+  let last = Number.POSITIVE_INFINITY
+  for (let ms = at - clock.now(); ms > 0 && ms < last; ms = at - clock.now()) {
+    last = ms
+    await wait(clock, ms)
+  }
 }
 
 /** Settles as `work` does, or as `late` answers when that takes longer than `ms`. The work itself goes on, unheeded. */
