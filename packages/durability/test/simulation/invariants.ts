@@ -29,6 +29,8 @@ interface SeenRun {
   readonly scheduledTime: number
   outcome: string | undefined
   attempts: number
+  /** A delivery of it was about to begin when it was last seen. */
+  marked: boolean
   gone: boolean
 }
 
@@ -37,6 +39,8 @@ export interface InvariantOptions {
   readonly maxAttempts: number
   readonly hasReceiver: boolean
   readonly hasAlarms: boolean
+  /** A helper that failed is left out for a while, and so is what it has to do. */
+  readonly hasFaults: boolean
 }
 
 const RUNNING = 1
@@ -85,10 +89,19 @@ export class Invariants {
     const wantedAt = this.#wantedAt(now)
     const { alarmAt } = this.#object
     if (wantedAt === undefined || this.excusesAlarm) return
+    if (now <= this.#outside.refusedAt + this.#options.minDelayMs) return
     if (alarmAt === null) {
       this.#outside.violate(`no alarm is armed, one is wanted at ${at(wantedAt)}`)
     } else if (alarmAt > Math.max(wantedAt, now + 1)) {
       this.#outside.violate(`the alarm at ${at(alarmAt)} is too late, it is wanted at ${at(wantedAt)}`)
+    }
+  }
+
+  /** Without a crash every recorded run was started, when it was due or as soon as a slot was free. */
+  checkAllInvoked(): void {
+    const invoked = new Set(this.#outside.invocations.map(({ scheduledTime }) => scheduledTime))
+    for (const { scheduledTime } of this.runs.values()) {
+      if (!invoked.has(scheduledTime)) this.#outside.violate(`${at(scheduledTime)} was never started`)
     }
   }
 
@@ -113,8 +126,14 @@ export class Invariants {
       if (seen === undefined) {
         this.#outside.note(`run ${at(row.scheduledTime)} recorded${row.state === 0 ? ', waits' : ''}`)
         this.#checkNewRun(row)
-        const attempts = row.attempts
-        this.runs.set(row.id, { scheduledTime: row.scheduledTime, outcome, attempts, gone: false })
+        const { attempts } = row
+        this.runs.set(row.id, {
+          scheduledTime: row.scheduledTime,
+          outcome,
+          attempts,
+          marked: false,
+          gone: false,
+        })
         continue
       }
       if (seen.gone) this.#outside.violate(`the row of ${at(row.scheduledTime)} came back`)
@@ -126,6 +145,7 @@ export class Invariants {
       }
       seen.outcome = outcome
       seen.attempts = row.attempts
+      seen.marked = row.delivering === 1
     }
     for (const [id, seen] of this.runs) if (!stored.has(id) && !seen.gone) this.#checkGone(seen)
   }
@@ -147,8 +167,9 @@ export class Invariants {
     if (!this.#options.hasReceiver) return
     const deliveries = this.#outside.deliveries.filter((other) => other.scheduledTime === scheduledTime)
     if (deliveries.some((delivery) => delivery.acknowledged)) return
-    // A delivery that a crash cut off counts as an attempt, too; so each counted one was seen here.
-    if (seen.attempts + 1 >= this.#options.maxAttempts && deliveries.length > 0) return
+    // A marked delivery that a crash cut off counts as an attempt, also when the receiver was not reached.
+    const wasTried = deliveries.length > 0 || seen.marked
+    if (seen.attempts + 1 >= this.#options.maxAttempts && wasTried) return
     this.#outside.violate(
       `the row of ${at(scheduledTime)} went away unacknowledged after ${seen.attempts} attempts`,
     )
@@ -216,14 +237,14 @@ export class Invariants {
 
   /** The latest time at which an alarm still keeps every promise, should the object die now. */
   #wantedAt(now: number): number | undefined {
-    const { minDelayMs } = this.#options
+    const { minDelayMs, hasFaults } = this.#options
     const definition = this.#select<DefinitionRow>('SELECT * FROM durability_schedule')[0]
     const nextTime = definition?.nextTime ?? undefined
     const tickAt = nextTime === undefined ? undefined : nextTime + (definition?.jitterMs ?? 0)
-    const wanted = [tickAt]
+    const wanted = [tickAt === undefined || !hasFaults ? tickAt : Math.max(tickAt, now + minDelayMs)]
     for (const row of this.#select<RunRow>('SELECT * FROM durability_schedule_runs ORDER BY id')) {
       // Within a pass, and after it was cut off, the next tick is soon enough; work outside one is held sooner.
-      const heldOutside = this.#object.alive && !this.#object.inAlarm
+      const heldOutside = this.#object.alive && this.#object.instance.openPasses === 0
       if (tickAt === undefined || heldOutside) {
         wanted.push(Math.max(row.nextAttemptAt ?? now, now + minDelayMs))
       }

@@ -42,14 +42,16 @@ export class Model {
   #unchecked = true
   #checkedLife = 0
   readonly #hasFaults: boolean
+  readonly #hasAlarms: boolean
 
   constructor(options: ModelOptions = {}) {
     const world = new SimulatedWorld({
       startAt: START_AT,
       ties: options.ties ?? 'timers first',
-      maxSteps: 3_000,
+      maxSteps: 20_000,
     })
     this.#hasFaults = options.hasFaults ?? false
+    this.#hasAlarms = options.hasAlarms ?? false
     this.outside = new OutsideWorld({
       now: () => world.clock.now(),
       maxConcurrentRuns: options.schedule?.maxConcurrentRuns ?? 10,
@@ -73,7 +75,8 @@ export class Model {
       minDelayMs: options.scheduler?.alarmMinDelayMs ?? 15_000,
       maxAttempts: options.schedule?.outcomeRetries?.maxAttempts ?? 10,
       hasReceiver: options.receive !== false,
-      hasAlarms: options.hasAlarms ?? false,
+      hasAlarms: this.#hasAlarms,
+      hasFaults: this.#hasFaults,
     })
   }
 
@@ -101,7 +104,10 @@ export class Model {
         await this.step()
         return settled.result
       }
-      if (!(settled.error instanceof Error) || settled.error.name !== 'SimulatedCrash') throw settled.error
+      const isCrash = settled.error instanceof Error && settled.error.name === 'SimulatedCrash'
+      if (!isCrash && !this.#hasFaults) throw settled.error
+      this.outside.note(`${what} failed: ${settled.error}`)
+      if (!isCrash) this.outside.refusedAt = this.now
       await this.step()
     }
   }
@@ -114,6 +120,16 @@ export class Model {
 
   cancel(version?: number): Promise<boolean> {
     return this.call(`cancel ${version ?? ''}`, ({ schedule }) => schedule.cancel(version))
+  }
+
+  /** Sets the named alarm, or takes it back; nothing where there is none. */
+  async ping(time: number | undefined): Promise<void> {
+    if (!this.#hasAlarms) return
+    await this.call(
+      `ping ${at(time)}`,
+      async ({ alarms }): Promise<unknown> =>
+        time === undefined ? alarms?.cancel('ping') : alarms?.set('ping', time),
+    )
   }
 
   async advance(ms: number): Promise<void> {
@@ -179,10 +195,8 @@ export class Model {
   #onSeam(seam: SimulatedSeam): void {
     this.seams.push(seam)
     this.#unchecked = true
-    if (seam.kind === 'alarm') {
-      this.outside.note('alarm')
-      this.invariants.excusesAlarm = false
-    }
+    if (seam.kind === 'alarm') this.outside.note('alarm')
+    if (seam.kind === 'alarm done') this.invariants.excusesAlarm = false
     if (COMMITTED.has(seam.kind)) this.invariants.observe()
   }
 

@@ -36,6 +36,8 @@ export class OutsideWorld {
   readonly history: string[] = []
   pings = 0
   failures = 0
+  /** When an alarm was refused last: it is tried again after a while. */
+  refusedAt: number = Number.NEGATIVE_INFINITY
   #instances = 0
   #life: SimulatedLife | undefined
   readonly #now: () => number
@@ -162,6 +164,7 @@ export class OutsideWorld {
 
   alarmRejected(error: unknown): void {
     this.failures += 1
+    this.refusedAt = this.#now()
     this.note(`alarm() rejected: ${error}`)
   }
 }

@@ -151,6 +151,37 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    name: 'a run still waits behind a kept slot when the last delivery of a pass ends',
+    options: {
+      schedule: { runTimeoutMs: 10_000, maxConcurrentRuns: 1 },
+      run: () => ({ takesMs: 150_000, ignoresAbort: true }),
+      receive: () => ({ takesMs: 35_000 }),
+    },
+    async script(model) {
+      await model.set('every:40000', 1)
+      await model.advance(100_000)
+      await model.cancel()
+      await model.advance(5 * MINUTE_MS)
+    },
+  },
+  {
+    name: 'a run waits behind a kept slot while the object is behind the alarms',
+    options: {
+      scheduler: { alarmMinDelayMs: 1_000 },
+      schedule: { runTimeoutMs: 5_000, maxConcurrentRuns: 1 },
+      run: () => ({ takesMs: 60_000, ignoresAbort: true }),
+    },
+    async script(model) {
+      await model.set('every:20000', 1)
+      await model.advance(30_000)
+      await model.jump(-3_000, false)
+      await model.advance(40_000)
+      await model.cancel()
+      await model.advance(5 * MINUTE_MS)
+      await model.jump(3_000, false)
+    },
+  },
+  {
     name: 'a handler throws',
     twice: true,
     options: { run: () => ({ ends: 'throw' }) },
@@ -268,9 +299,9 @@ export const SCENARIOS: readonly Scenario[] = [
     options: { hasAlarms: true, run: () => ({ takesMs: 20_000 }), alarm: () => ({ takesMs: 3_000 }) },
     async script(model) {
       await model.set(EVERY_MINUTE, 1)
-      await model.call('ping at 65 s', ({ alarms }) => alarms?.set('ping', START_AT + 65_000))
+      await model.ping(START_AT + 65_000)
       await model.advance(70_000)
-      await model.call('ping at once', ({ alarms }) => alarms?.set('ping', START_AT))
+      await model.ping(START_AT)
       await model.advance(MINUTE_MS)
     },
   },
@@ -284,9 +315,9 @@ export const SCENARIOS: readonly Scenario[] = [
     },
     async script(model) {
       await model.set(EVERY_MINUTE, 1)
-      await model.call('ping at 65 s', ({ alarms }) => alarms?.set('ping', START_AT + 65_000))
+      await model.ping(START_AT + 65_000)
       await model.advance(66_000)
-      await model.call('ping at 80 s', ({ alarms }) => alarms?.set('ping', START_AT + 80_000))
+      await model.ping(START_AT + 80_000)
       await model.advance(MINUTE_MS)
     },
   },

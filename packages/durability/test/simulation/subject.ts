@@ -40,6 +40,7 @@ export class Subject {
   readonly schedule: DurabilitySchedule
   readonly alarms: DurabilityAlarms<'ping'> | undefined
   readonly ctx: ObjectState
+  openPasses = 0
   readonly #clock: Clock
   readonly #life: SimulatedLife
   readonly #outside: OutsideWorld
@@ -86,11 +87,14 @@ export class Subject {
   }
 
   async alarm(info?: { readonly scheduledTime: number }): Promise<void> {
+    this.openPasses += 1
     try {
       await this.scheduler.alarm(info)
     } catch (error) {
       if (!this.#life.dead) this.#outside.alarmRejected(error)
       throw error
+    } finally {
+      this.openPasses -= 1
     }
   }
 
