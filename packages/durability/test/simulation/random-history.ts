@@ -98,7 +98,7 @@ async function randomStep(model: Model, random: Random, version: number): Promis
     () => object.deliverAlarm({ duplicate: random.chance(0.5), early: true }).then(() => model.step()),
     () => model.ping(model.now + random.integer(-5_000, 60_000)),
     () => model.ping(undefined),
-    () => model.call('alarm()', (subject) => void subject.alarm().catch(() => undefined)),
+    () => model.callAlarm(),
   ]
   if (version > 0 && !random.chance(0.15)) {
     await random.pick(steps)()
