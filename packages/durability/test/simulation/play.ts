@@ -31,6 +31,7 @@ export function watchHistories(): void {
   })
   afterAll(() => {
     vi.restoreAllMocks()
+    if (histories === 0) return
     const perSecond = Math.round((histories / elapsedMs) * 1_000)
     console.log(`${histories} histories, ${perSecond} per second`)
   })
