@@ -50,6 +50,8 @@ export class Invariants {
   readonly runs: Map<number, SeenRun> = new Map()
   /** The alarm was changed from outside, or a clock was set: where it stands says nothing until the next call or pass. */
   excusesAlarm = false
+  /** How often that happened. */
+  excuses = 0
   #definition: DefinitionRow | undefined
   readonly #object: SimulatedObject<Subject>
   readonly #outside: OutsideWorld
@@ -65,6 +67,11 @@ export class Invariants {
     return this.#select<RunRow>(
       `SELECT * FROM durability_schedule_runs WHERE scheduledTime = ${scheduledTime}`,
     )[0]
+  }
+
+  excuseAlarm(): void {
+    this.excusesAlarm = true
+    this.excuses += 1
   }
 
   /** Rows that other code removed are nobody's debt any more. */

@@ -42,6 +42,8 @@ export class Model {
   readonly seams: SimulatedSeam[] = []
   refusals = 0
   #unchecked = true
+  /** What was excused before the last alarm came is right when its pass has ended. */
+  #excusesAtAlarm = 0
   #checkedLife = 0
   readonly #hasFaults: boolean
   readonly #hasAlarms: boolean
@@ -146,7 +148,7 @@ export class Model {
   async callAlarm(): Promise<void> {
     const { excusesAlarm } = this.invariants
     await this.call('alarm()', (subject) => void subject.alarm().catch(() => undefined))
-    if (excusesAlarm) this.invariants.excusesAlarm = true
+    if (excusesAlarm) this.invariants.excuseAlarm()
   }
 
   async advance(ms: number): Promise<void> {
@@ -164,7 +166,7 @@ export class Model {
   /** Sets the object's clock, or the platform's with it. */
   async jump(ms: number, alarms: boolean): Promise<void> {
     this.object.world.clock.jump(ms, { alarms })
-    this.invariants.excusesAlarm = true
+    this.invariants.excuseAlarm()
     this.outside.note(`the clock is set by ${ms} ms`)
     await this.step()
   }
@@ -172,7 +174,7 @@ export class Model {
   /** Other code moves the alarm, or deletes it. */
   async overwriteAlarm(to: number | null): Promise<void> {
     this.object.overwriteAlarm(to)
-    this.invariants.excusesAlarm = true
+    this.invariants.excuseAlarm()
     this.outside.note(`other code sets the alarm to ${at(to)}`)
     await this.object.settle()
   }
@@ -223,7 +225,7 @@ export class Model {
           answer.catch(() => {
             this.outside.note('an alarm is refused')
             this.refusals += 1
-            this.invariants.excusesAlarm = true
+            this.invariants.excuseAlarm()
           })
           return answer
         },
@@ -236,9 +238,13 @@ export class Model {
   #onSeam(seam: SimulatedSeam): void {
     this.seams.push(seam)
     this.#unchecked = true
-    if (seam.kind === 'alarm') this.outside.note('alarm')
+    if (seam.kind === 'alarm') {
+      this.outside.note('alarm')
+      this.#excusesAtAlarm = this.invariants.excuses
+    }
     // A pass that failed put nothing right; the platform may run it again, or not.
-    if (seam.kind === 'alarm done' && this.outside.refusedAt < this.now) this.invariants.excusesAlarm = false
+    const isRight = this.#excusesAtAlarm === this.invariants.excuses && this.outside.refusedAt < this.now
+    if (seam.kind === 'alarm done' && isRight) this.invariants.excusesAlarm = false
     if (COMMITTED.has(seam.kind)) this.invariants.observe()
   }
 

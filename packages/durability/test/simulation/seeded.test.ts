@@ -16,3 +16,12 @@ test('no random history breaks a promise', {
   for (; performance.now() < until; seed += 1) await playSeed(seed)
   console.log(`Played the seeds up to ${seed - 1}`)
 })
+
+/** Histories that once broke a promise; what is right is the name. */
+test.each([
+  [62, 'a run that waits behind a kept slot has an alarm within alarmMinDelayMs'],
+  [93, 'an alarm that comes early for a clock that is behind does not spin'],
+])('seed %d: %s', (seed) => playSeed(seed))
+
+// Open (report sim-10): remove `fails` with the fix.
+test.fails('seed 5633: a pass whose alarm was refused before leaves no work unheld', () => playSeed(5633))
