@@ -156,7 +156,7 @@ describe('docs/architecture.md', () => {
 
 function declares(file: string, name: string): boolean {
   const path = join(ROOT, PACKAGE, 'src', file)
-  const declaration = `^(export )?(async )?(function )?${name}[(<]|^ +(async )?${name}[(<].*[{(]$|^ +(async )?${name}\\($`
+  const declaration = `^(export )?(async )?(function )?${name}[(<]|^ +(async )?${name}[(<].*[{(]$|^ +(async )?${name}\\($|^ +const ${name} = (async )?[(<]`
   return existsSync(path) && new RegExp(declaration, 'm').test(readFileSync(path, 'utf8'))
 }
 
@@ -273,8 +273,9 @@ function rangeOf(construct: (options: Options) => void, name: string): [number, 
 /** The default that the source gives an integer option: `name: [default, least, most]`, or `name: default`. */
 function defaultIn(source: string, name: string): number | undefined | string {
   const short = name.split('.').at(-1) ?? ''
-  const [, text = 'not found'] = new RegExp(`\\b${short}: \\[?([\\w *]+)[,\\]]`).exec(source) ?? []
-  if (text === 'undefined') return undefined
+  const [, text = 'not found'] =
+    new RegExp(`\\b${short}: \\[?(?:'number', )?([\\w *]+)[,\\]]`).exec(source) ?? []
+  if (text === 'undefined' || text === 'NEVER') return undefined
   const product = text
     .split('*')
     .map((factor) => factor.trim())

@@ -1,16 +1,28 @@
-import { checkInteger, checkText, checkType, shown } from '../core/checks.ts'
-import { delayAfter } from '../core/delays.ts'
+import { check, shown } from '../core/checks.ts'
 import { DurabilityError } from '../core/errors.ts'
-import type { SchedulerPort } from '../core/helper.ts'
-import { MAX_ALARM_NAME_LENGTH, MAX_DUE_AT } from '../core/limits.ts'
+import { MAX_ALARM_NAME_LENGTH, MAX_DUE_AT, NEVER } from '../core/limits.ts'
 import { persist } from '../core/persist.ts'
-import { callHook, report } from '../core/report.ts'
+import { eventsTo, report } from '../core/report.ts'
+import { delayAfter } from '../core/retries.ts'
 import { exponential } from '../core/retry.ts'
+import { type Row, replace, select, update } from '../core/sql.ts'
 import { describeThrown } from '../core/thrown.ts'
-import { earlier, within } from '../core/timers.ts'
-import { AlarmTable, type PendingAlarm } from './alarm-table.ts'
-import type { NamedAlarmEvent, NamedAlarmEventDetails } from './events.ts'
-import { checkHandlers, type DurabilityAlarmsOptions, type NamedAlarmSettings } from './options.ts'
+import { within } from '../core/timers.ts'
+import type { NamedAlarmEventDetails } from './events.ts'
+import { type DurabilityAlarmsOptions, handlersOf, type NamedAlarmInfo, settingsOf } from './options.ts'
+
+const TABLE = 'durability_alarms'
+
+/** The pending occurrence of one name: its row. Instants are epoch ms. */
+type PendingAlarm = {
+  readonly name: string
+  /** A random id: tells an occurrence from the one that replaces it. */
+  readonly occurrence: string
+  readonly scheduledTime: number
+  /** Attempts that were begun. */
+  readonly attempt: number
+  readonly nextAttemptAt: number
+}
 
 /** What `get` answers. Instants are epoch ms. */
 export interface NamedAlarm<Name extends string = string> {
@@ -28,176 +40,158 @@ export interface NamedAlarm<Name extends string = string> {
  * @throws TypeError or RangeError at construction, naming the option; Error when the scheduler has alarms already.
  */
 export class DurabilityAlarms<Name extends string = string> {
-  readonly #port: SchedulerPort
-  readonly #table: AlarmTable
-  readonly #settings: Map<string, NamedAlarmSettings>
-  readonly #hook: ((event: NamedAlarmEvent) => unknown) | undefined
-  /** Names with an attempt under way in this instance, or one that waits for a permit. */
-  readonly #running = new Set<string>()
-  /** Times at which names without a handler came due in this instance. */
-  #missed = 0
-
-  constructor(options: DurabilityAlarmsOptions<Name>) {
-    checkType('options', options, 'object')
-    checkType('scheduler', options.scheduler, 'object')
-    this.#settings = checkHandlers(options)
-    this.#hook = options.onLifecycleEvent
-    this.#port = options.scheduler.attach({
-      name: 'alarms',
-      nextAt: () =>
-        this.#idle().reduce<number | undefined>(
-          (at, { nextAttemptAt }) => earlier(at, nextAttemptAt),
-          undefined,
-        ),
-      run: (now) => this.#startDue(now),
-    })
-    this.#table = new AlarmTable(this.#port.context)
-  }
-
   /**
    * Sets `name` for `at` (epoch ms; a past time runs at once), replacing what was pending under it. If it is running,
    * the handler finishes and the new occurrence runs after it. Written before the first await.
    *
    * Rejects with TypeError or RangeError for a name without a handler or a bad time.
    */
-  async set(name: Name, at: number): Promise<void> {
-    this.#checkKnown(name)
-    checkInteger('at', at, 0, MAX_DUE_AT)
-    this.#port.transaction(() => this.#table.set(name, at))
-    this.#port.clearFailure()
-    await this.#port.reconcile()
-  }
+  declare readonly set: (name: Name, at: number) => Promise<void>
 
   /** Removes what is pending under `name`; resolves to whether there was anything. A running handler finishes. */
-  async cancel(name: Name): Promise<boolean> {
-    const pending = this.#find(name)
-    if (pending !== undefined) this.#port.transaction(() => this.#table.finish(pending))
-    await this.#port.reconcile()
-    return pending !== undefined
-  }
+  declare readonly cancel: (name: Name) => Promise<boolean>
 
   /** What is pending under `name`, a running occurrence included. */
-  get(name: Name): NamedAlarm<Name> | undefined {
-    const pending = this.#find(name)
-    if (pending === undefined) return undefined
-    const { scheduledTime, attempt, nextAttemptAt } = pending
-    return { name, scheduledTime, attempt, nextAttemptAt }
+  declare readonly get: (name: Name) => NamedAlarm<Name> | undefined
+
+  constructor(options: DurabilityAlarmsOptions<Name>) {
+    Object.assign(this, alarmsOf(options))
+  }
+}
+
+function alarmsOf<Name extends string>(
+  options: DurabilityAlarmsOptions<Name>,
+): Pick<DurabilityAlarms<Name>, 'set' | 'cancel' | 'get'> {
+  const settings = settingsOf(options)
+  const handlers = handlersOf(settings)
+  /** Names with an attempt under way in this instance, or one that waits for a permit. */
+  const running = new Set<string>()
+  /** Times at which names without a handler came due in this instance. */
+  let missed = 0
+
+  const port = settings.scheduler.attach({
+    name: 'alarms',
+    nextAt() {
+      const at = Math.min(...idle().map(({ nextAttemptAt }) => nextAttemptAt))
+      return at < NEVER ? at : undefined
+    },
+    run(now) {
+      for (const { name, nextAttemptAt } of idle()) if (nextAttemptAt <= now) port.hold(runDue(name))
+    },
+  })
+  const { context, clock, transaction } = port
+  const emit = eventsTo<Omit<NamedAlarmInfo, 'signal'>, NamedAlarmEventDetails>(
+    clock,
+    settings.onLifecycleEvent,
+    'alarm',
+    'alarms.dead_lettered',
+  )
+
+  const checkKnown = (name: string) => {
+    check('name', name, 'string', 0, MAX_ALARM_NAME_LENGTH)
+    if (!handlers.has(name)) throw new RangeError(`No handler is named ${shown(name)}`)
   }
 
+  const stored = (name: string) => select<PendingAlarm>(context, TABLE, 'WHERE name = ?', name)[0]
+
   /** A stored name whose handler is gone can still be read and cancelled. */
-  #find(name: string): PendingAlarm | undefined {
-    const pending = typeof name === 'string' ? this.#table.find(name) : undefined
-    if (pending === undefined) this.#checkKnown(name)
+  const find = (name: string) => {
+    const pending = typeof name === 'string' ? stored(name) : undefined
+    if (!pending) checkKnown(name)
     return pending
   }
 
-  #checkKnown(name: string): void {
-    checkText('name', name, MAX_ALARM_NAME_LENGTH)
-    if (!this.#settings.has(name))
-      throw new RangeError(`name must be one of the handlers, got ${shown(name)}`)
-  }
-
   /** What no attempt of this instance is looking after. */
-  #idle(): PendingAlarm[] {
-    return this.#table.all().filter(({ name }) => !this.#running.has(name))
-  }
+  const idle = () => select<PendingAlarm>(context, TABLE).filter(({ name }) => !running.has(name))
 
-  #startDue(now: number): void {
-    for (const { name, nextAttemptAt } of this.#idle()) {
-      if (nextAttemptAt > now) continue
-      this.#running.add(name)
-      this.#port.hold(this.#runDue(name))
-    }
-  }
+  /** Moves this very occurrence on, or removes it; does nothing to one that replaced it. Answers whether it was there. */
+  const change = ({ name, occurrence }: PendingAlarm, columns?: Row) =>
+    update(context, TABLE, { name, occurrence }, columns)
 
   /** One attempt of whatever is due under the name by the time there is a permit. */
-  async #runDue(name: string): Promise<void> {
-    const release = await this.#port.acquirePermit()
+  const runDue = async (name: string) => {
+    running.add(name)
+    const release = await port.acquirePermit()
     try {
-      const pending = this.#table.find(name)
-      if (pending !== undefined && pending.nextAttemptAt <= this.#port.clock.now())
-        await this.#attempt(pending)
+      const pending = stored(name)
+      if (pending && pending.nextAttemptAt <= clock.now()) await attemptOnce(pending)
     } finally {
       release()
-      this.#running.delete(name)
+      running.delete(name)
     }
   }
 
-  async #attempt(pending: PendingAlarm): Promise<void> {
-    const { clock, context, transaction } = this.#port
-    const { name } = pending
-    const settings = this.#settings.get(name)
-    if (settings === undefined) {
+  const attemptOnce = async (pending: PendingAlarm) => {
+    const { name, occurrence, scheduledTime } = pending
+    const known = handlers.get(name)
+    if (!known) {
       // A deploy removed the handler: the alarm is kept for the one that brings it back.
-      this.#missed += 1
-      const retryAt = clock.now() + exponential(this.#missed)
-      transaction(() => this.#table.update(pending, pending.attempt, retryAt))
-      return report('alarms.no_handler', new Error(`No handler is named ${shown(name)}`), { name, retryAt })
-    }
-    if (pending.attempt >= settings.maxAttempts)
-      return this.#giveUp(pending, new Error('The object died during the last attempt'))
-    const attempt = pending.attempt + 1
-    const delayMs = delayAfter(settings.delay, attempt)
-    // Counted first: an attempt that kills the object is one that was made.
-    transaction(() => this.#table.update(pending, attempt, clock.now() + delayMs))
-    await context.storage.sync()
-    const counted = { ...pending, attempt }
-    this.#emit(counted, { type: 'started' })
-    try {
-      await this.#call(counted, settings)
-    } catch (error) {
-      if (attempt >= settings.maxAttempts) return this.#giveUp(counted, error)
-      const nextAttemptAt = clock.now() + delayMs
-      const isKept = await persist(this.#port, () => this.#table.update(pending, attempt, nextAttemptAt))
-      if (isKept) this.#emit(counted, { type: 'retry', error: describeThrown(error), nextAttemptAt })
+      missed += 1
+      const nextAttemptAt = clock.now() + exponential(missed)
+      transaction(() => change(pending, { nextAttemptAt }))
+      report('alarms.no_handler', new Error(`No handler is named ${shown(name)}`), { name, nextAttemptAt })
       return
     }
-    await persist(this.#port, () => this.#table.finish(pending))
-    this.#emit(counted, { type: 'completed' })
-  }
-
-  async #call(pending: PendingAlarm, { attemptTimeoutMs, handler }: NamedAlarmSettings): Promise<void> {
-    const { name, scheduledTime, attempt } = pending
-    const controller = new AbortController()
-    const { signal } = controller
-    const info = { name, scheduledTime, attempt, idempotencyKey: this.#keyOf(pending), signal }
-    const handling = (async () => {
-      await handler(info)
-    })()
-    await within(this.#port.clock, attemptTimeoutMs, handling, () => {
-      const timeout = new DurabilityError(
+    const { handler, retries, attemptTimeoutMs } = known
+    const isLeft = pending.attempt < retries.maxAttempts
+    const attempt = pending.attempt + (isLeft ? 1 : 0)
+    const info = { name, scheduledTime, attempt, idempotencyKey: `${context.id}:${name}:${occurrence}` }
+    const delayMs = delayAfter(retries, attempt)
+    let failure: unknown = new Error('The object died during the attempt')
+    if (isLeft) {
+      // Counted first: an attempt that kills the object is one that was made.
+      transaction(() => change(pending, { attempt, nextAttemptAt: clock.now() + delayMs }))
+      await context.storage.sync()
+      emit(info, { type: 'started' })
+      const late = new DurabilityError(
         'AlarmTimeoutError',
         'alarm_timeout',
         `The attempt exceeded its attemptTimeoutMs of ${attemptTimeoutMs}`,
       )
-      callHook(() => controller.abort(timeout), undefined)
-      return Promise.reject(timeout)
-    })
-  }
-
-  async #giveUp(pending: PendingAlarm, thrown: unknown): Promise<void> {
-    // One that was cancelled or replaced meanwhile is not what is given up.
-    const wasPending = await persist(this.#port, () => this.#table.finish(pending))
-    if (wasPending) this.#emit(pending, { type: 'dead_lettered', error: describeThrown(thrown) })
-  }
-
-  #keyOf({ name, occurrence }: PendingAlarm): string {
-    return `${this.#port.context.id}:${name}:${occurrence}`
-  }
-
-  /** Tells the user's hook. What is dropped is also logged: it must be findable without a hook. */
-  #emit(pending: PendingAlarm, details: NamedAlarmEventDetails): void {
-    const { name, scheduledTime, attempt } = pending
-    const about = {
-      name,
-      scheduledTime,
-      attempt,
-      idempotencyKey: this.#keyOf(pending),
-      timestamp: this.#port.clock.now(),
+      try {
+        await within(clock, attemptTimeoutMs, (signal) => handler({ ...info, signal }), late)
+        await persist(port, () => change(pending))
+        return emit(info, { type: 'completed' })
+      } catch (error) {
+        failure = error
+      }
     }
-    const event: NamedAlarmEvent = { entityKind: 'alarm', ...about, ...details }
-    if (details.type === 'dead_lettered')
-      console.error(JSON.stringify({ event: 'durability.alarms.dead_lettered', ...event }))
-    callHook(this.#hook, event)
+    const error = describeThrown(failure)
+    const nextAttemptAt = clock.now() + delayMs
+    const isLast = attempt >= retries.maxAttempts
+    // One that was cancelled or replaced meanwhile is neither tried again nor given up.
+    if (await persist(port, () => change(pending, isLast ? undefined : { nextAttemptAt })))
+      emit(info, isLast ? { type: 'dead_lettered', error } : { type: 'retry', error, nextAttemptAt })
+  }
+
+  return {
+    async set(name, at) {
+      checkKnown(name)
+      check('at', at, 'number', 0, MAX_DUE_AT)
+      transaction(() => {
+        const occurrence = crypto.randomUUID()
+        const pending = { name, occurrence, scheduledTime: at + 0, attempt: 0, nextAttemptAt: at + 0 }
+        context.storage.sql.exec(
+          `CREATE TABLE IF NOT EXISTS ${TABLE} (${Object.keys(pending)}, PRIMARY KEY (name)) WITHOUT ROWID`,
+        )
+        replace(context, TABLE, pending)
+      })
+      port.clearFailure()
+      await port.reconcile()
+    },
+
+    async cancel(name) {
+      const pending = find(name)
+      if (pending) transaction(() => change(pending))
+      await port.reconcile()
+      return pending !== undefined
+    },
+
+    get(name) {
+      const pending = find(name)
+      if (!pending) return undefined
+      const { occurrence: _, ...alarm } = pending
+      return { ...alarm, name }
+    },
   }
 }

@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { checkHandlers, type DurabilityAlarmsOptions } from './options.ts'
+import { settingsOf as checkedSettings, handlersOf } from './options.ts'
 
 const renew = () => undefined
 
 /** The options with one changed, whatever its type. */
 const settingsOf = (change: Record<string, unknown>) =>
-  checkHandlers({ handlers: { renew }, ...change } as unknown as DurabilityAlarmsOptions)
+  // The scheduler is not looked at.
+  handlersOf(checkedSettings({ scheduler: {}, handlers: { renew }, ...change }))
 
 test('the defaults are those of the documentation', () => {
   expect(settingsOf({}).get('renew')).toMatchObject({
     handler: renew,
-    maxAttempts: 5,
+    retries: { maxAttempts: 5 },
     attemptTimeoutMs: 15 * 60_000,
   })
 })
@@ -22,8 +23,8 @@ test('the settings of one name override the shared ones, part by part', () => {
     attemptTimeoutMs: 1_000,
     methods: { renew: { attemptTimeoutMs: 5 } },
   })
-  expect(settings.get('renew')).toMatchObject({ maxAttempts: 3, attemptTimeoutMs: 5 })
-  expect(settings.get('purge')).toMatchObject({ maxAttempts: 3, attemptTimeoutMs: 1_000 })
+  expect(settings.get('renew')).toMatchObject({ retries: { maxAttempts: 3 }, attemptTimeoutMs: 5 })
+  expect(settings.get('purge')).toMatchObject({ retries: { maxAttempts: 3 }, attemptTimeoutMs: 1_000 })
 })
 
 test('a name like a property of every object is a name like any other', () => {

@@ -1,6 +1,6 @@
-import { checkText, checkType, integersOf } from '../core/checks.ts'
-import { defaultDelay } from '../core/delays.ts'
+import { check, type OptionRules, optionsOf } from '../core/checks.ts'
 import { ALARM_WALL_LIMIT_MS, MAX_ALARM_NAME_LENGTH } from '../core/limits.ts'
+import { defaultDelay, type Retries, retryRules } from '../core/retries.ts'
 import type { DurabilityScheduler } from '../core/scheduler.ts'
 import type { NamedAlarmEvent } from './events.ts'
 
@@ -43,50 +43,54 @@ export interface DurabilityAlarmsOptions<Name extends string = string> extends N
   readonly onLifecycleEvent?: (event: NamedAlarmEvent) => unknown
 }
 
-/** One name's handler with its settings. */
-export interface NamedAlarmSettings {
-  readonly handler: NamedAlarmHandler
-  readonly maxAttempts: number
-  readonly delay: (attempt: number) => number
+/** The options, checked and with their defaults. */
+export interface AlarmsSettings extends MethodSettings {
+  readonly scheduler: DurabilityScheduler
+  readonly handlers: object
+  readonly methods: object
+  readonly onLifecycleEvent: ((event: NamedAlarmEvent) => unknown) | null
+}
+
+interface MethodSettings {
+  readonly retries: Retries
   readonly attemptTimeoutMs: number
 }
 
+/** One name's handler with its settings. */
+export interface HandlerSettings extends MethodSettings {
+  readonly handler: NamedAlarmHandler
+}
+
 /** @throws TypeError or RangeError naming the option and its value. */
-export function checkHandlers(options: DurabilityAlarmsOptions): Map<string, NamedAlarmSettings> {
-  const { handlers, methods = {}, onLifecycleEvent } = options
-  checkType('handlers', handlers, 'object')
-  checkType('methods', methods, 'object')
-  if (onLifecycleEvent !== undefined) checkType('onLifecycleEvent', onLifecycleEvent, 'function')
-  const shared = checkMethod('', options, {
-    maxAttempts: 5,
-    delay: defaultDelay,
-    attemptTimeoutMs: ALARM_WALL_LIMIT_MS,
+export function settingsOf(options: unknown): AlarmsSettings {
+  return optionsOf<AlarmsSettings>(options, {
+    scheduler: ['object'],
+    handlers: ['object'],
+    methods: ['object', {}],
+    onLifecycleEvent: ['function', null],
+    ...methodRules({
+      retries: { maxAttempts: 5, delay: defaultDelay },
+      attemptTimeoutMs: ALARM_WALL_LIMIT_MS,
+    }),
   })
-  const settings = new Map<string, NamedAlarmSettings>()
+}
+
+/** The settings of each name. @throws TypeError or RangeError naming the option and its value. */
+export function handlersOf({ handlers, methods, ...shared }: AlarmsSettings): Map<string, HandlerSettings> {
+  const settings = new Map<string, HandlerSettings>()
   for (const [name, handler] of Object.entries(handlers)) {
-    checkText('handlers: a name', name, MAX_ALARM_NAME_LENGTH)
-    checkType(`handlers.${name}`, handler, 'function')
+    check(`handlers.${name}`, name, 'string', 0, MAX_ALARM_NAME_LENGTH)
+    check(`handlers.${name}`, handler, 'function')
     settings.set(name, { handler, ...shared })
   }
-  for (const [name, method] of Object.entries(methods)) {
+  for (const [name, method = {}] of Object.entries(methods)) {
     const own = settings.get(name)
-    if (own === undefined) throw new RangeError(`methods.${name} has no handler`)
-    if (method !== undefined) settings.set(name, { ...own, ...checkMethod(`methods.${name}.`, method, own) })
+    if (!own) throw new RangeError(`methods.${name} has no handler`)
+    settings.set(name, { ...own, ...optionsOf(method, methodRules(own), `methods.${name}`) })
   }
   return settings
 }
 
-type MethodSettings = Omit<NamedAlarmSettings, 'handler'>
-
-function checkMethod(prefix: string, method: NamedAlarmMethod, byDefault: MethodSettings): MethodSettings {
-  checkType(`${prefix}options`, method, 'object')
-  const { retries = {} } = method
-  checkType(`${prefix}retries`, retries, 'object')
-  const { delay = byDefault.delay } = retries
-  checkType(`${prefix}retries.delay`, delay, 'function')
-  return {
-    delay,
-    ...integersOf(retries, { maxAttempts: [byDefault.maxAttempts] }, `${prefix}retries.`),
-    ...integersOf(method, { attemptTimeoutMs: [byDefault.attemptTimeoutMs] }, prefix),
-  }
+function methodRules({ retries, attemptTimeoutMs }: MethodSettings): OptionRules<MethodSettings> {
+  return { retries: retryRules(retries), attemptTimeoutMs: ['number', attemptTimeoutMs] }
 }

@@ -1,22 +1,24 @@
 import { describe, expect, test } from 'vitest'
-import { type AlarmNeeds, alarmTarget } from './alarm-target.ts'
-import { ALARM_HORIZON_MS } from './limits.ts'
+import { alarmTarget } from './alarm-target.ts'
+import { ALARM_HORIZON_MS, NEVER } from './limits.ts'
 
 const NOW = 1_000_000
 
-const target = (needs: Partial<AlarmNeeds>) =>
-  alarmTarget({
-    now: NOW,
-    exactAt: undefined,
-    fallbackAt: undefined,
-    armedAt: undefined,
-    passOpen: false,
-    ...needs,
-  })
+interface Needs {
+  readonly exactAt: number
+  readonly fallbackAt: number
+  readonly armedAt: number | undefined
+  readonly passOpen: boolean
+}
+
+const target = (needs: Partial<Needs>) => {
+  const { exactAt = NEVER, fallbackAt = NEVER, armedAt, passOpen = false } = needs
+  return alarmTarget(NOW, exactAt, fallbackAt, armedAt, passOpen)
+}
 
 describe('what is due', () => {
   test('with nothing due ever there is no alarm', () => {
-    expect(target({ armedAt: NOW + 5 })).toBeNull()
+    expect(target({ armedAt: NOW + 5 })).toBe(NEVER)
   })
 
   test('the alarm is at the exact time, however near', () => {
@@ -37,7 +39,7 @@ describe('what is due', () => {
 
   test('within a pass, work that is due waits for its end, and so does the alarm that stood for it', () => {
     expect(target({ exactAt: NOW, armedAt: NOW - 10, passOpen: true })).toBe(NOW - 10)
-    expect(target({ exactAt: NOW, armedAt: null, passOpen: true })).toBe(NOW + 1)
+    expect(target({ exactAt: NOW, armedAt: NEVER, passOpen: true })).toBe(NOW + 1)
   })
 
   test('outside a pass an alarm in the past is lost', () => {
@@ -70,7 +72,7 @@ describe('a fallback', () => {
 
   test('a later alarm is moved to it', () => {
     expect(target({ exactAt: NOW + 100, fallbackAt: NOW + 50, armedAt: NOW + 51 })).toBe(NOW + 50)
-    expect(target({ fallbackAt: NOW + 50, armedAt: null })).toBe(NOW + 50)
+    expect(target({ fallbackAt: NOW + 50, armedAt: NEVER })).toBe(NOW + 50)
   })
 
   test('what is due no later than it is armed exactly', () => {

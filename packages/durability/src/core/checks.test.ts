@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkDuration, checkInteger, checkText, checkType, integersOf, shown } from './checks.ts'
+import { check, optionsOf, shown } from './checks.ts'
 
 const hostile = {
   toString() {
@@ -9,14 +9,14 @@ const hostile = {
 
 describe('integers', () => {
   test.each([1, 7, 2 ** 31 - 1])('%d is a duration', (value) => {
-    expect(checkDuration('ms', value)).toBe(value)
+    check('ms', value, 'number')
   })
 
   test.each([0, -1, 1.5, 2 ** 31, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])(
     '%d is out of range',
     (value) => {
-      expect(() => checkDuration('ms', value)).toThrow(RangeError)
-      expect(() => checkDuration('ms', value)).toThrow(
+      expect(() => check('ms', value, 'number')).toThrow(RangeError)
+      expect(() => check('ms', value, 'number')).toThrow(
         `ms must be an integer from 1 to 2147483647, got ${value}`,
       )
     },
@@ -25,51 +25,71 @@ describe('integers', () => {
   test.each(['5', null, undefined, 5n, {}, true, [5], hostile])(
     'a value of another type is a TypeError',
     (value) => {
-      expect(() => checkInteger('count', value, 0)).toThrow(TypeError)
-      expect(() => checkInteger('count', value, 0)).toThrow('count must be a number')
+      expect(() => check('count', value, 'number', 0)).toThrow(TypeError)
+      expect(() => check('count', value, 'number', 0)).toThrow('count must be a number')
     },
   )
+})
 
-  test('a negative zero is zero', () => {
-    expect(Object.is(checkInteger('n', -0, 0), 0)).toBe(true)
+describe('options', () => {
+  interface Settings {
+    readonly one: number
+    readonly other: number | null
+    readonly inner: { readonly two: string }
+  }
+  const settingsOf = (options: object) =>
+    optionsOf<Settings>(
+      options,
+      { one: ['number', 10], other: ['number', null, 5, 6], inner: { two: ['string', 'two', 0, 5] } },
+      'outer',
+    )
+
+  test('get their defaults', () => {
+    expect(settingsOf({})).toEqual({ one: 10, other: null, inner: { two: 'two' } })
+    expect(settingsOf({ one: 3, other: 5, inner: { two: '' } })).toEqual({
+      one: 3,
+      other: 5,
+      inner: { two: '' },
+    })
   })
 
-  test('integer options get their defaults, and name the one that is wrong', () => {
-    const limits = { one: [10], other: [undefined, 5, 6] } as const
-    expect(integersOf({}, limits)).toEqual({ one: 10, other: undefined })
-    expect(integersOf({ one: 3, other: 5 }, limits)).toEqual({ one: 3, other: 5 })
-    expect(() => integersOf({ other: 4 }, limits, 'outer.')).toThrow(
-      'outer.other must be an integer from 5 to 6, got 4',
-    )
-    expect(() => integersOf({ one: null }, limits)).toThrow(TypeError)
+  test('name the one that is wrong', () => {
+    expect(() => settingsOf({ other: 4 })).toThrow('outer.other must be an integer from 5 to 6, got 4')
+    expect(() => settingsOf({ one: null })).toThrow(TypeError)
+    expect(() => settingsOf({ inner: null })).toThrow('outer.inner must be a object, got null')
+    expect(() => settingsOf({ inner: { two: 2 } })).toThrow('outer.inner.two must be a string, got 2')
+  })
+
+  test('without a default are required', () => {
+    expect(() => optionsOf<{ one: number }>({}, { one: ['number'] })).toThrow('options.one must be a number')
   })
 })
 
 describe('types', () => {
   test('null is no object', () => {
-    expect(() => checkType('options', null, 'object')).toThrow('options must be a object, got null')
+    expect(() => check('options', null, 'object')).toThrow('options must be a object, got null')
   })
 
   test('a value of its type passes', () => {
-    checkType('f', () => 0, 'function')
-    checkType('b', false, 'boolean')
-    checkType('s', '', 'string')
+    check('f', () => 0, 'function')
+    check('b', false, 'boolean')
+    check('s', '', 'string')
   })
 })
 
 describe('texts', () => {
   test.each(['a\0b', '\uD800', 'x\uDC00'])('%j would not be kept whole', (text) => {
-    expect(() => checkText('name', text, 10)).toThrow(RangeError)
+    expect(() => check('name', text, 'string', 0, 10)).toThrow(RangeError)
   })
 
   test('a text may be as long as its limit', () => {
-    checkText('name', 'x'.repeat(10), 10)
-    checkText('name', '\u{1F600}', 2)
-    expect(() => checkText('name', 'x'.repeat(11), 10)).toThrow(RangeError)
+    check('name', 'x'.repeat(10), 'string', 0, 10)
+    check('name', '\u{1F600}', 'string', 0, 2)
+    expect(() => check('name', 'x'.repeat(11), 'string', 0, 10)).toThrow(RangeError)
   })
 
   test('a number is no text', () => {
-    expect(() => checkText('name', 5, 10)).toThrow('name must be a string, got 5')
+    expect(() => check('name', 5, 'string', 0, 10)).toThrow('name must be a string, got 5')
   })
 })
 

@@ -30,3 +30,6 @@ export const MAX_ALARM_NAME_LENGTH = 512
 
 /** Steps by which missed ticks are walked before the search jumps; bounds the work after a long outage. */
 export const MAX_COLLAPSE_STEPS = 100
+
+/** An instant that never comes, to be compared with others. Last here: bundlers inline the constants before it. */
+export const NEVER: number = Infinity

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
-import { Permits } from './permits.ts'
+import { permits } from './permits.ts'
 
 /** Asks for `count` permits; notes who got one. */
 function setup(size: number, count: number) {
-  const permits = new Permits(size)
+  const acquire = permits(size)
   const got: number[] = []
   const acquired = Array.from({ length: count }, async (_, asker) => {
-    const release = await permits.acquire()
+    const release = await acquire()
     got.push(asker)
     return release
   })
   const settle = () => new Promise((resolve) => setImmediate(resolve))
-  return { permits, got, acquired, settle }
+  return { acquire, got, acquired, settle }
 }
 
 test('permits are given out up to their number, then in the order in which they were asked for', async () => {
@@ -37,16 +37,16 @@ test('giving a permit back twice gives it back once', async () => {
 })
 
 test('a permit that nobody waits for is there for the next', async () => {
-  const { permits, acquired } = setup(1, 1)
+  const { acquire, acquired } = setup(1, 1)
   ;(await acquired[0])?.()
-  const release = await permits.acquire()
+  const release = await acquire()
   expect(release).toBeTypeOf('function')
 })
 
 test('one who asks while a permit changes hands goes last', async () => {
-  const { permits, got, acquired, settle } = setup(1, 2)
+  const { acquire, got, acquired, settle } = setup(1, 2)
   ;(await acquired[0])?.()
-  void permits.acquire().then(() => got.push(2))
+  void acquire().then(() => got.push(2))
   await settle()
   expect(got).toEqual([0, 1])
   ;(await acquired[1])?.()

@@ -1,23 +1,20 @@
-/** A fixed number of permits, given out in the order they were asked for. */
-export class Permits {
-  readonly #waiting: (() => void)[] = []
-  #free: number
+/** Resolves to a function that gives the permit back; calling that twice gives it back once. */
+export type AcquirePermit = () => Promise<() => void>
 
-  constructor(size: number) {
-    this.#free = size
-  }
-
-  /** Resolves to a function that gives the permit back; calling that twice gives it back once. */
-  async acquire(): Promise<() => void> {
-    if (this.#free > 0) this.#free -= 1
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+/** Gives out `size` permits, in the order they are asked for. */
+export function permits(size: number): AcquirePermit {
+  const waiting: (() => void)[] = []
+  let free = size
+  return async () => {
+    if (free > 0) free -= 1
+    else await new Promise<void>((resolve) => waiting.push(resolve))
     let held = true
     return () => {
       if (!held) return
       held = false
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#free += 1
-      else next()
+      const next = waiting.shift()
+      if (next) next()
+      else free += 1
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { Clock } from './clock.ts'
 import { describeThrown } from './thrown.ts'
 
 /**
@@ -5,14 +6,33 @@ import { describeThrown } from './thrown.ts'
  * be tried again, an outcome that is given up.
  */
 export function report(event: string, error: unknown, details: object = {}): void {
-  console.error(JSON.stringify({ event: `durability.${event}`, error: describeThrown(error), ...details }))
+  console.error(JSON.stringify({ event: `durability.${event}`, ...details, error: describeThrown(error) }))
 }
 
 /** Calls a user's hook for its effect only: it may throw, reject or hang, and nothing else is changed by that. */
 export function callHook<Argument>(
-  hook: ((argument: Argument) => unknown) | undefined,
+  hook: ((argument: Argument) => unknown) | null | undefined,
   argument: Argument,
 ): void {
   // An async function runs its first part, the call, at once.
   ;(async () => hook?.(argument))().catch((error: unknown) => report('hook_failed', error))
+}
+
+/**
+ * Answers a function that tells the user's hook what happened to something. What is given up is also logged, as
+ * `deadLetter`: it must be findable without a hook.
+ */
+export function eventsTo<About extends object, Details extends { readonly type: string }>(
+  clock: Clock,
+  hook: ((event: never) => unknown) | null,
+  entityKind: string,
+  deadLetter: string,
+): (about: About, details: Details) => void {
+  return (about, details) => {
+    const event = { entityKind, timestamp: clock.now(), ...about, ...details }
+    if (details.type === 'dead_lettered')
+      console.error(JSON.stringify({ event: `durability.${deadLetter}`, ...event }))
+    // The caller names in its types what its hook is told.
+    callHook(hook as ((argument: unknown) => unknown) | null, event)
+  }
 }

@@ -1,31 +1,9 @@
-import { checkDuration, checkInteger } from './checks.ts'
-
-/**
- * The delay before a retry, doubling from attempt to attempt.
- *
- * @param attempt counts from 1, which gives `baseMs`
- * @param baseMs ms, default 1 second; 0 means no delay
- * @param maxMs ms, default 5 minutes; no delay is longer, whatever the attempt
- * @returns an integer of ms
- * @throws TypeError or RangeError naming the argument: `attempt` is an integer from 1, the others from 0 to 2^31 - 1
- */
-export function exponential(attempt: number, baseMs = 1_000, maxMs = 300_000): number {
-  checkInteger('attempt', attempt, 1, Number.MAX_SAFE_INTEGER)
-  checkDuration('baseMs', baseMs, 0)
-  checkDuration('maxMs', maxMs, 0)
-  // 2^31 times the smallest base is above every maximum, so a larger power would change nothing.
-  return Math.min(baseMs * 2 ** Math.min(attempt - 1, 31), maxMs)
+/** A random integer from `least` to `most`, each equally likely. */
+export function randomInteger(least: number, most: number): number {
+  return least + Math.floor(Math.random() * (most - least + 1))
 }
 
-/**
- * A random delay, each integer from `ms / 2` (rounded up) to `ms` equally likely, so that what failed together is not
- * tried again together.
- *
- * @param ms an integer from 0 to 2^31 - 1
- * @throws TypeError or RangeError naming the argument
- */
-export function jitter(ms: number): number {
-  checkDuration('ms', ms, 0)
-  const least = Math.ceil(ms / 2)
-  return least + Math.floor(Math.random() * (ms - least + 1))
+/** ms: 1 second after attempt 1, doubling from attempt to attempt up to 5 minutes. */
+export function exponential(attempt: number): number {
+  return Math.min(1_000 * 2 ** (attempt - 1), 300_000)
 }

@@ -35,5 +35,5 @@ function text(read: () => unknown): string | undefined {
 /** SQLite ends a text at NUL, and half a surrogate pair does not survive UTF-8: both become U+FFFD. */
 function cut(value: string, maxLength: number): string {
   const short = value.length > maxLength ? `${value.slice(0, maxLength - 1)}…` : value
-  return short.replaceAll('\0', '\uFFFD').toWellFormed()
+  return short.replace(/[\0\p{Cs}]/gu, '\uFFFD')
 }

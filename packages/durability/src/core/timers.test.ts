@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { SimulatedClock } from '../testing/clock.ts'
 import { MAX_TIMER_MS } from './clock.ts'
-import { earlier, wait, waitUntil, within } from './timers.ts'
+import { wait, waitUntil, within } from './timers.ts'
 
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -60,44 +60,47 @@ describe('waiting', () => {
 })
 
 describe('a limit', () => {
+  const late = new Error('late')
+
   test('work in time gives its value, and no timer is left', async () => {
     const { clock } = setup()
-    await expect(within(clock, 100, Promise.resolve('value'), () => 'late')).resolves.toBe('value')
+    await expect(within(clock, 100, async () => 'value', late)).resolves.toBe('value')
     expect(clock.pendingTimers).toBe(0)
   })
 
-  test('work that fails in time passes its error on, and no timer is left', async () => {
+  test.each([
+    ['rejects', () => Promise.reject(new Error('mine'))],
+    [
+      'throws',
+      () => {
+        throw new Error('mine')
+      },
+    ],
+  ])('work that %s in time passes its error on, and no timer is left', async (_how, work) => {
     const { clock } = setup()
-    const failing = Promise.reject(new Error('mine'))
-    await expect(within(clock, 100, failing, () => 'late')).rejects.toThrow('mine')
+    await expect(within(clock, 100, work, late)).rejects.toThrow('mine')
     expect(clock.pendingTimers).toBe(0)
   })
 
-  test('work that is late gives way, and what becomes of it is not heard of', async () => {
+  test('work that is late is given up and its signal aborted, and what becomes of it is not heard of', async () => {
     const { clock } = setup()
     const { promise, reject } = Promise.withResolvers<string>()
-    const limited = within(clock, 100, promise, () => 'late')
-    await advance(clock, 100)
+    let signal: AbortSignal | undefined
+    const limited = within(
+      clock,
+      100,
+      (given) => {
+        signal = given
+        return promise
+      },
+      late,
+    )
+    const rejected = expect(limited).rejects.toBe(late)
+    await advance(clock, 99)
+    expect(signal?.aborted).toBe(false)
+    await advance(clock, 1)
+    expect(signal?.reason).toBe(late)
     reject(new Error('too late'))
-    await expect(limited).resolves.toBe('late')
-  })
-
-  test('the answer for late work may be an error', async () => {
-    const { clock } = setup()
-    const limited = within(clock, 100, new Promise<string>(() => {}), () => Promise.reject(new Error('late')))
-    const rejected = expect(limited).rejects.toThrow('late')
-    await advance(clock, 100)
     await rejected
   })
-})
-
-test.each([
-  [1, 2, 1],
-  [2, 1, 1],
-  [undefined, 2, 2],
-  [1, undefined, 1],
-  [undefined, undefined, undefined],
-  [0, 5, 0],
-])('the earlier of %s and %s is %s', (one, other, expected) => {
-  expect(earlier(one, other)).toBe(expected)
 })

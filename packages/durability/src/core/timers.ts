@@ -1,9 +1,11 @@
-import { type Clock, MAX_TIMER_MS } from './clock.ts'
+import type { Clock } from './clock.ts'
+import { NEVER } from './limits.ts'
+import { callHook } from './report.ts'
 
 /** Resolves after `ms` of the runtime's own timer, whatever the wall clock does meanwhile. */
 export function wait(clock: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => {
-    clock.setTimer(resolve, Math.min(ms, MAX_TIMER_MS))
+    clock.setTimer(resolve, ms)
   })
 }
 
@@ -12,27 +14,33 @@ export function wait(clock: Clock, ms: number): Promise<void> {
  * clock that was set back meanwhile is not waited for.
  */
 export async function waitUntil(clock: Clock, at: number): Promise<void> {
-  let last = Number.POSITIVE_INFINITY
+  let last = NEVER
   for (let ms = at - clock.now(); ms > 0 && ms < last; ms = at - clock.now()) {
     last = ms
     await wait(clock, ms)
   }
 }
 
-/** Settles as `work` does, or as `late` answers when that takes longer than `ms`. The work itself goes on, unheeded. */
-export function within<T>(
+/**
+ * Calls `handler` now and settles as it does, or rejects with `late` when it takes longer than `ms`. The handler itself
+ * goes on then, unheeded, with its signal aborted.
+ */
+export function within(
   clock: Clock,
   ms: number,
-  work: Promise<T>,
-  late: () => T | Promise<T>,
-): Promise<T> {
+  handler: (signal: AbortSignal) => unknown,
+  late: Error,
+): Promise<unknown> {
+  const controller = new AbortController()
   return new Promise((resolve, reject) => {
-    const timer = clock.setTimer(() => resolve(late()), ms)
-    work.then(resolve, reject).finally(() => timer.cancel())
+    const timer = clock.setTimer(() => {
+      reject(late)
+      // The runtime throws here what a listener of the signal throws.
+      callHook(() => controller.abort(late), undefined)
+    }, ms)
+    // An async function runs its first part, the call, at once; what it throws is a rejection like any other.
+    ;(async () => handler(controller.signal))()
+      .then(resolve, reject)
+      .finally(() => timer.cancel())
   })
-}
-
-/** The earlier of two times, or the shorter of two durations; `undefined` is never. */
-export function earlier(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 }

@@ -1,4 +1,4 @@
-import { checkInteger } from '../core/checks.ts'
+import { check } from '../core/checks.ts'
 import { systemClock } from '../core/clock.ts'
 import { InvalidCronError } from './errors.ts'
 import { isFixed, splitExpression } from './expression.ts'
@@ -37,7 +37,9 @@ export interface ParsedCron {
  * @throws TypeError or RangeError when `after` is no integer of that range
  */
 export function nextCronTime(expression: string, after: number, options?: CronOptions): number | undefined {
-  const from = checkInteger('after', after, EARLIEST_AT, LATEST_AT)
+  check('after', after, 'number', EARLIEST_AT, LATEST_AT)
+  // No negative zero, which would be shown as such.
+  const from = after + 0
   const run = nextRun(scheduleOf(expression, from, options), from)
   if (run === undefined || run > Math.min(from + WINDOW_MS, LATEST_AT)) return undefined
   // A wrong answer here would be stored as a schedule's next time, and run for ever or never.
@@ -54,7 +56,8 @@ export function previousCronTime(
   before: number,
   options?: CronOptions,
 ): number | undefined {
-  const from = checkInteger('before', before, EARLIEST_AT, LATEST_AT)
+  check('before', before, 'number', EARLIEST_AT, LATEST_AT)
+  const from = before + 0
   const run = previousRun(scheduleOf(expression, from, options), from)
   if (run === undefined || run < Math.max(from - WINDOW_MS, EARLIEST_AT)) return undefined
   if (run >= from) throw new Error(`The cron search went from "${from}" to "${run}", which is not earlier`)

@@ -1,93 +1,76 @@
-import { runSql } from '../core/sql.ts'
-import type { ObjectState } from '../core/state.ts'
-import { checkReadable, createSchema } from './schema.ts'
+import { check } from '../core/checks.ts'
+import { MAX_EXPRESSION_LENGTH, NEVER } from '../core/limits.ts'
+import { randomInteger } from '../core/retry.ts'
+
+/** A fixed offset in ms, or `{ maxMs }`: one drawn uniformly from `[0, maxMs]` when the version is stored. */
+export type JitterInput = number | { readonly maxMs: number }
+
+/** What `set` takes. */
+export interface ScheduleDefinition {
+  /** Opaque text of at most 65,536 characters: only `nextOccurrence` reads it. */
+  readonly expression: string
+  /** A non-negative safe integer. Only a higher one than the stored takes effect. */
+  readonly version: number
+  /** ms by which every tick is late, 0 to 2^31 - 1, or `{ maxMs }` to draw it once for this version. Default 0. */
+  readonly jitterMs?: JitterInput
+}
 
 /** The schedule's one row. Instants are epoch ms. */
-export type Definition = {
+export type DefinitionRow = {
+  /** Of the schema: see `schema.ts`. */
+  readonly schemaVersion: number
+  readonly oldestReader: number
   /** Null before the first `set`, and after a cancel without one. */
-  version: number | null
+  readonly version: number | null
   /** Null while there is nothing to tick. */
-  expression: string | null
-  /** 0 or 1. */
-  cancelled: number
-  jitterMs: number
-  /** Null when the offset was given, not drawn. */
-  jitterMaxMs: number | null
+  readonly expression: string | null
+  readonly jitterMs: number
+  /** What `set` was given: the offset, or the range it was drawn from, as text. */
+  readonly jitter: string | null
   /** The cursor: the next nominal time, or null when no tick is to come. */
-  nextTime: number | null
+  readonly nextTime: number | null
   /** The last nominal time that was recorded, over all versions: none at or before it is recorded again. */
-  lastTime: number | null
+  readonly lastTime: number | null
   /** The key of the last recorded run. Keys rise by one and are never used again. */
-  lastRunId: number
+  readonly lastRunId: number
 }
 
-/** What the row says before anything was stored. */
-export const NO_DEFINITION: Readonly<Definition> = {
-  version: null,
-  expression: null,
-  cancelled: 0,
-  jitterMs: 0,
-  jitterMaxMs: null,
-  nextTime: null,
-  lastTime: null,
-  lastRunId: 0,
+/** What a new version stores. */
+export type NewDefinition = Pick<DefinitionRow, 'jitterMs' | 'jitter'> & {
+  readonly version: number
+  readonly expression: string
 }
 
-const COLUMNS = Object.keys(NO_DEFINITION) as (keyof Definition)[]
+/** @throws TypeError or RangeError naming the argument and its value. */
+export function checkVersion(version: unknown): void {
+  check('version', version, 'number', 0, Number.MAX_SAFE_INTEGER)
+}
 
 /**
- * Reads and writes the schedule's row. What was read is kept for the rest of the synchronous section only: any later
- * one could find it rolled back, deleted or migrated away.
+ * Checks what `set` is given and draws its jitter.
+ *
+ * @throws TypeError or RangeError naming the argument and its value.
  */
-export class DefinitionStore {
-  readonly #ctx: ObjectState
-  #known: { readonly row: Readonly<Definition> | undefined } | undefined
-
-  constructor(ctx: ObjectState) {
-    this.#ctx = ctx
+export function definitionOf(definition: ScheduleDefinition): NewDefinition {
+  check('definition', definition, 'object')
+  const { expression, version, jitterMs = 0 } = definition
+  check('expression', expression, 'string', 0, MAX_EXPRESSION_LENGTH)
+  checkVersion(version)
+  const isFixed = typeof jitterMs === 'number'
+  if (!isFixed) check('jitterMs', jitterMs, 'object')
+  const most = isFixed ? jitterMs : jitterMs.maxMs
+  check(isFixed ? 'jitterMs' : 'jitterMs.maxMs', most, 'number', 0)
+  const least = isFixed ? most : 0
+  // A negative zero would be stored and shown as such.
+  return {
+    expression,
+    version: version + 0,
+    jitterMs: randomInteger(least, most),
+    jitter: `${isFixed ? '' : '0-'}${most}`,
   }
+}
 
-  /** `undefined` before the first use. @throws DurabilityError when the schema is too new for this code. */
-  read(): Readonly<Definition> | undefined {
-    if (this.#known !== undefined) return this.#known.row
-    const [row] =
-      runSql<Definition & { schemaVersion: number; oldestReader: number }>(
-        this.#ctx,
-        'SELECT * FROM durability_schedule',
-      )?.toArray() ?? []
-    if (row !== undefined) checkReadable(row.schemaVersion, row.oldestReader)
-    this.#keep(row)
-    return row
-  }
-
-  /** Whether the row says the same as when it was read: user code that ran since may have set or cancelled. */
-  isStill({ version, nextTime }: Readonly<Definition>): boolean {
-    const now = this.read() ?? NO_DEFINITION
-    return now.version === version && now.nextTime === nextTime
-  }
-
-  /** Writes the row (one row written), creating the tables on first use. Answers whether it created them. */
-  write(row: Readonly<Definition>): boolean {
-    const isFirst = this.read() === undefined
-    if (isFirst) createSchema(this.#ctx)
-    this.#ctx.storage.sql.exec(
-      `UPDATE durability_schedule SET ${COLUMNS.map((column) => `${column} = ?`).join()}`,
-      ...COLUMNS.map((column) => row[column]),
-    )
-    this.#keep(row)
-    return isFirst
-  }
-
-  /** What was read or written may have been rolled back. */
-  forget(): void {
-    this.#known = undefined
-  }
-
-  #keep(row: Readonly<Definition> | undefined): void {
-    const known = { row }
-    this.#known = known
-    queueMicrotask(() => {
-      if (this.#known === known) this.#known = undefined
-    })
-  }
+/** When the next tick is due, epoch ms; infinite when none is to come. */
+export function dueAtOf({ nextTime, jitterMs }: DefinitionRow): number {
+  return nextTime === null ? NEVER : nextTime + jitterMs
 }

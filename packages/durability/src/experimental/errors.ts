@@ -20,7 +20,7 @@ export class ScheduledRunInterruptedError extends DurabilityError {
     super(
       'ScheduledRunInterruptedError',
       'scheduled_run_interrupted',
-      'The run was cut off; its effects may have happened',
+      'The object died during the run; its effects may have happened',
     )
   }
 }

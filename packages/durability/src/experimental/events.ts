@@ -1,8 +1,5 @@
-import type { SchedulerPort } from '../core/helper.ts'
-import { callHook } from '../core/report.ts'
 import type { DescribedError } from '../core/thrown.ts'
 import type { RunIdentity, RunOutcome } from './outcome.ts'
-import type { Run } from './run-table.ts'
 
 /** What happened to a run. */
 export type ScheduledRunEventDetails =
@@ -40,29 +37,3 @@ export type ScheduledRunEvent = RunIdentity & {
   /** Epoch ms, when it happened. */
   readonly timestamp: number
 } & ScheduledRunEventDetails
-
-/** Names a run for the outside. */
-export function identityOf(port: SchedulerPort, { scheduledTime, dueAt, version }: Run): RunIdentity {
-  return { scheduledTime, dueAt, version, idempotencyKey: `${port.context.id}:${scheduledTime}` }
-}
-
-/** Tells the user's hook. An outcome that nobody received is also logged: it must be findable without a hook. */
-export type EmitRunEvent = (run: Run, details: ScheduledRunEventDetails) => void
-
-export function runEventsTo(
-  port: SchedulerPort,
-  hook: ((event: ScheduledRunEvent) => unknown) | undefined,
-): EmitRunEvent {
-  return (run, details) => {
-    const event: ScheduledRunEvent = {
-      entityKind: 'scheduled_run',
-      timestamp: port.clock.now(),
-      ...identityOf(port, run),
-      ...details,
-    }
-    if (details.type === 'dead_lettered') {
-      console.error(JSON.stringify({ event: 'durability.schedule.outcome_dead_lettered', ...event }))
-    }
-    callHook(hook, event)
-  }
-}

@@ -1,4 +1,4 @@
-import { shown } from '../core/checks.ts'
+import { checkInteger } from '../core/checks.ts'
 import { MAX_COLLAPSE_STEPS, MAX_DUE_AT } from '../core/limits.ts'
 
 /**
@@ -23,10 +23,8 @@ export function checkedOccurrences(
 ): OccurrenceAfter {
   return (after) => {
     const at = next(expression, after)
-    if (at === undefined || (Number.isSafeInteger(at) && at > after && at + jitterMs <= MAX_DUE_AT)) return at
-    throw new RangeError(
-      `nextOccurrence must return an integer after ${after}, up to ${MAX_DUE_AT}, or undefined, got ${shown(at)}`,
-    )
+    if (at !== undefined) checkInteger('nextOccurrence()', at, after + 1, MAX_DUE_AT - jitterMs)
+    return at
   }
 }
 

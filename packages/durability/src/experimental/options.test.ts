@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { DurabilityScheduler } from '../core/scheduler.ts'
-import { checkSettings, type DurabilityScheduleOptions } from './options.ts'
+import { settingsOf as checkedSettings, type DurabilityScheduleOptions } from './options.ts'
 
 /** The options with one changed, whatever its type. */
 const settingsOf = (change: Record<string, unknown>) =>
-  checkSettings({
+  checkedSettings({
     scheduler: {} as DurabilityScheduler, // not looked at
     nextOccurrence: () => undefined,
     run: () => undefined,
@@ -15,20 +15,24 @@ test('the defaults are those of the documentation', () => {
   expect(settingsOf({})).toMatchObject({
     maxConcurrentRuns: 10,
     runTimeoutMs: 15 * 60_000,
-    interruptedWithinMs: undefined,
+    interruptedWithinMs: Number.POSITIVE_INFINITY,
     outcomeTimeoutMs: 60_000,
     maxConcurrentDeliveries: 10,
-    maxAttempts: 10,
-    onOutcome: undefined,
+    outcomeRetries: { maxAttempts: 10 },
+    onOutcome: null,
   })
 })
 
 test('retry options merge with the defaults, one by one', () => {
   const delay = () => 5
-  expect(settingsOf({ outcomeRetries: { maxAttempts: 3 } }).maxAttempts).toBe(3)
-  expect(settingsOf({ outcomeRetries: { maxAttempts: 3 } }).delay(1)).toBeGreaterThanOrEqual(500)
-  expect(settingsOf({ outcomeRetries: { delay } })).toMatchObject({ maxAttempts: 10, delay })
-  expect(settingsOf({ outcomeRetries: { delay: undefined } }).delay(1)).toBeGreaterThanOrEqual(500)
+  expect(settingsOf({ outcomeRetries: { maxAttempts: 3 } }).outcomeRetries.maxAttempts).toBe(3)
+  expect(settingsOf({ outcomeRetries: { maxAttempts: 3 } }).outcomeRetries.delay(1)).toBeGreaterThanOrEqual(
+    500,
+  )
+  expect(settingsOf({ outcomeRetries: { delay } }).outcomeRetries).toEqual({ maxAttempts: 10, delay })
+  expect(settingsOf({ outcomeRetries: { delay: undefined } }).outcomeRetries.delay(1)).toBeGreaterThanOrEqual(
+    500,
+  )
 })
 
 const INTEGERS = [

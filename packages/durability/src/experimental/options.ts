@@ -1,6 +1,6 @@
-import { checkType, integersOf } from '../core/checks.ts'
-import { defaultDelay } from '../core/delays.ts'
-import { ALARM_WALL_LIMIT_MS } from '../core/limits.ts'
+import { optionsOf } from '../core/checks.ts'
+import { ALARM_WALL_LIMIT_MS, NEVER } from '../core/limits.ts'
+import { defaultDelay, type Retries, retryRules } from '../core/retries.ts'
 import type { DurabilityScheduler } from '../core/scheduler.ts'
 import type { ScheduledRunEvent } from './events.ts'
 import type { NextOccurrence } from './occurrences.ts'
@@ -44,39 +44,32 @@ export interface DurabilityScheduleOptions {
 
 /** The options, checked and with their defaults. */
 export interface ScheduleSettings {
+  readonly scheduler: DurabilityScheduler
   readonly nextOccurrence: NextOccurrence
   readonly run: (run: ScheduledRun) => unknown
-  readonly onOutcome: ((run: OutcomeRun, outcome: RunOutcome) => unknown) | undefined
+  readonly onOutcome: ((run: OutcomeRun, outcome: RunOutcome) => unknown) | null
   readonly maxConcurrentRuns: number
   readonly runTimeoutMs: number
-  readonly interruptedWithinMs: number | undefined
+  readonly interruptedWithinMs: number
   readonly outcomeTimeoutMs: number
   readonly maxConcurrentDeliveries: number
-  readonly maxAttempts: number
-  readonly delay: (attempt: number) => number
+  readonly outcomeRetries: Retries
+  readonly onLifecycleEvent: ((event: ScheduledRunEvent) => unknown) | null
 }
 
 /** @throws TypeError or RangeError naming the option and its value. */
-export function checkSettings(options: DurabilityScheduleOptions): ScheduleSettings {
-  const { nextOccurrence, run, onOutcome, outcomeRetries = {}, onLifecycleEvent } = options
-  checkType('outcomeRetries', outcomeRetries, 'object')
-  const required = { nextOccurrence, run }
-  const functions = { ...required, onOutcome, onLifecycleEvent, 'outcomeRetries.delay': outcomeRetries.delay }
-  for (const [name, value] of Object.entries(functions)) {
-    if (value !== undefined || name in required) checkType(name, value, 'function')
-  }
-  return {
-    nextOccurrence,
-    run,
-    onOutcome,
-    delay: outcomeRetries.delay ?? defaultDelay,
-    ...integersOf(options, {
-      maxConcurrentRuns: [10],
-      runTimeoutMs: [ALARM_WALL_LIMIT_MS],
-      interruptedWithinMs: [undefined],
-      outcomeTimeoutMs: [60_000],
-      maxConcurrentDeliveries: [10],
-    }),
-    ...integersOf(outcomeRetries, { maxAttempts: [10] }, 'outcomeRetries.'),
-  }
+export function settingsOf(options: DurabilityScheduleOptions): ScheduleSettings {
+  return optionsOf<ScheduleSettings>(options, {
+    scheduler: ['object'],
+    nextOccurrence: ['function'],
+    run: ['function'],
+    onOutcome: ['function', null],
+    maxConcurrentRuns: ['number', 10],
+    runTimeoutMs: ['number', ALARM_WALL_LIMIT_MS],
+    interruptedWithinMs: ['number', NEVER],
+    outcomeTimeoutMs: ['number', 60_000],
+    maxConcurrentDeliveries: ['number', 10],
+    outcomeRetries: retryRules({ maxAttempts: 10, delay: defaultDelay }),
+    onLifecycleEvent: ['function', null],
+  })
 }

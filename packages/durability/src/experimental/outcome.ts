@@ -1,8 +1,8 @@
-import type { DescribedError } from '../core/thrown.ts'
+import { type DescribedError, describeThrown } from '../core/thrown.ts'
 
 /** How a run ended. The name and message of the error are cut to 128 and 2,048 characters. */
 export type RunOutcome =
-  | { readonly status: 'complete' }
+  | { readonly status: 'complete'; readonly error?: undefined }
   | { readonly status: 'errored'; readonly error: DescribedError }
 
 /** Which run this is. Instants are epoch ms. */
@@ -27,4 +27,12 @@ export interface ScheduledRun extends RunIdentity {
 export interface OutcomeRun extends RunIdentity {
   /** Which delivery this is, from 1. */
   readonly attempt: number
+}
+
+export function complete(): RunOutcome {
+  return { status: 'complete' }
+}
+
+export function errored(thrown: unknown): RunOutcome {
+  return { status: 'errored', error: describeThrown(thrown) }
 }

@@ -1,1 +1,1 @@
-export { exponential, jitter } from '../core/retry.ts'
+export { exponential, jitter } from './delays.ts'

@@ -95,7 +95,7 @@ function plan(model: Model, alarms: AlarmRefusals, trouble: Trouble): void {
   if ('crashAtSeam' in trouble) object.crashAtAwait(trouble.crashAtSeam)
   else if ('crashAtWrite' in trouble) object.crashAt({ write: trouble.crashAtWrite, when: trouble.when })
   else if ('failAtExec' in trouble) {
-    object.faults.failExec(/^\s*(INSERT|UPDATE|DELETE)/, {
+    object.faults.failExec(/^\s*(INSERT|REPLACE|UPDATE|DELETE)/, {
       skip: trouble.failAtExec - 1,
       times: trouble.times,
     })

@@ -90,7 +90,7 @@ async function randomStep(model: Model, random: Random, version: number): Promis
     () => model.jump(random.integer(-120_000, 120_000), random.chance(0.5)),
     () => object.holdAlarms(random.integer(1, 200_000)),
     () =>
-      object.faults.failExec(/^\s*(INSERT|UPDATE|DELETE)/, {
+      object.faults.failExec(/^\s*(INSERT|REPLACE|UPDATE|DELETE)/, {
         skip: random.integer(0, 5),
         times: random.integer(1, 3),
       }),

@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { defaultDelay, delayAfter } from './delays.ts'
-import { exponential, jitter } from './retry.ts'
+import { defaultDelay, delayAfter as delayOf } from './retries.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 let reports = 0
+
+const delayAfter = (delay: (attempt: number) => number, attempt: number) =>
+  delayOf({ maxAttempts: 1, delay }, attempt)
 
 beforeEach(() => {
   reports = 0
@@ -62,36 +64,5 @@ describe('the default delay', () => {
       expect(delayMs).toBeGreaterThanOrEqual(least)
       expect(delayMs).toBeLessThanOrEqual(most)
     }
-  })
-})
-
-describe('exponential', () => {
-  test.each([
-    [[1], 1_000],
-    [[2], 2_000],
-    [[9], 256_000],
-    [[10], 300_000],
-    [[Number.MAX_SAFE_INTEGER], 300_000],
-    [[3, 10], 40],
-    [[3, 10, 25], 25],
-    [[5, 0], 0],
-  ] as const)('of %j is %d', (args, expected) => {
-    expect(exponential(...(args as [number]))).toBe(expected)
-  })
-
-  test.each([0, -1, 1.5, Number.NaN])('refuses attempt %d', (attempt) => {
-    expect(() => exponential(attempt)).toThrow(RangeError)
-  })
-})
-
-describe('jitter', () => {
-  test('reaches both ends, and nothing beyond', () => {
-    const random = vi.spyOn(Math, 'random')
-    random.mockReturnValue(0)
-    expect(jitter(1_001)).toBe(501)
-    random.mockReturnValue(1 - Number.EPSILON)
-    expect(jitter(1_001)).toBe(1_001)
-    expect(jitter(0)).toBe(0)
-    expect(jitter(1)).toBe(1)
   })
 })
