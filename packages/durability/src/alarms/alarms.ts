@@ -7,7 +7,7 @@ import { delayAfter } from '../core/retries.ts'
 import { exponential } from '../core/retry.ts'
 import { type Row, replace, select, update } from '../core/sql.ts'
 import { describeThrown } from '../core/thrown.ts'
-import { within } from '../core/timers.ts'
+import { earliest, within } from '../core/timers.ts'
 import type { NamedAlarmEventDetails } from './events.ts'
 import { type DurabilityAlarmsOptions, handlersOf, type NamedAlarmInfo, settingsOf } from './options.ts'
 
@@ -40,28 +40,36 @@ export interface NamedAlarm<Name extends string = string> {
  * @throws TypeError or RangeError at construction, naming the option; Error when the scheduler has alarms already.
  */
 export class DurabilityAlarms<Name extends string = string> {
+  readonly #alarms: Alarms<Name>
+
+  constructor(options: DurabilityAlarmsOptions<Name>) {
+    this.#alarms = alarmsOf(options)
+  }
+
   /**
    * Sets `name` for `at` (epoch ms; a past time runs at once), replacing what was pending under it. If it is running,
    * the handler finishes and the new occurrence runs after it. Written before the first await.
    *
    * Rejects with TypeError or RangeError for a name without a handler or a bad time.
    */
-  declare readonly set: (name: Name, at: number) => Promise<void>
+  set(name: Name, at: number): Promise<void> {
+    return this.#alarms.set(name, at)
+  }
 
   /** Removes what is pending under `name`; resolves to whether there was anything. A running handler finishes. */
-  declare readonly cancel: (name: Name) => Promise<boolean>
+  cancel(name: Name): Promise<boolean> {
+    return this.#alarms.cancel(name)
+  }
 
   /** What is pending under `name`, a running occurrence included. */
-  declare readonly get: (name: Name) => NamedAlarm<Name> | undefined
-
-  constructor(options: DurabilityAlarmsOptions<Name>) {
-    Object.assign(this, alarmsOf(options))
+  get(name: Name): NamedAlarm<Name> | undefined {
+    return this.#alarms.get(name)
   }
 }
 
-function alarmsOf<Name extends string>(
-  options: DurabilityAlarmsOptions<Name>,
-): Pick<DurabilityAlarms<Name>, 'set' | 'cancel' | 'get'> {
+type Alarms<Name extends string> = Pick<DurabilityAlarms<Name>, 'set' | 'cancel' | 'get'>
+
+function alarmsOf<Name extends string>(options: DurabilityAlarmsOptions<Name>): Alarms<Name> {
   const settings = settingsOf(options)
   const handlers = handlersOf(settings)
   /** Names with an attempt under way in this instance, or one that waits for a permit. */
@@ -72,7 +80,7 @@ function alarmsOf<Name extends string>(
   const port = settings.scheduler.attach({
     name: 'alarms',
     nextAt() {
-      const at = Math.min(...idle().map(({ nextAttemptAt }) => nextAttemptAt))
+      const at = earliest(idle())
       return at < NEVER ? at : undefined
     },
     run(now) {

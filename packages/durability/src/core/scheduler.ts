@@ -33,23 +33,31 @@ export interface DurabilitySchedulerOptions {
  * @throws TypeError or RangeError at construction, naming the option and its value.
  */
 export class DurabilityScheduler {
+  readonly #scheduler: Scheduler
+
+  constructor(options: DurabilitySchedulerOptions) {
+    this.#scheduler = schedulerOf(options)
+  }
+
   /**
    * Adds a helper. Call it in the object's constructor.
    *
    * @throws TypeError or RangeError for a helper without the needed members, Error when its name is already attached.
    */
-  declare readonly attach: (helper: SchedulerHelper) => SchedulerPort
+  attach(helper: SchedulerHelper): SchedulerPort {
+    return this.#scheduler.attach(helper)
+  }
 
   /**
    * One pass: runs what is due, waits for what is in flight, arms the next alarm. Called by the object's `alarm()`;
    * calling it while a pass is open joins that pass. It rejects only when the alarm cannot be armed.
    */
-  declare readonly alarm: (info?: AlarmInfo) => Promise<void>
-
-  constructor(options: DurabilitySchedulerOptions) {
-    Object.assign(this, schedulerOf(options))
+  alarm(info?: AlarmInfo): Promise<void> {
+    return this.#scheduler.alarm(info)
   }
 }
+
+type Scheduler = Pick<DurabilityScheduler, 'alarm' | 'attach'>
 
 /** One helper and what the live instance knows of it. */
 interface Attached {
@@ -63,7 +71,7 @@ interface Attached {
   retryAt: number
 }
 
-function schedulerOf(options: DurabilitySchedulerOptions): Pick<DurabilityScheduler, 'alarm' | 'attach'> {
+function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
   const settings = optionsOf<Required<DurabilitySchedulerOptions>>(options, {
     context: ['object'],
     clock: ['object', systemClock],
@@ -86,6 +94,7 @@ function schedulerOf(options: DurabilitySchedulerOptions): Pick<DurabilitySchedu
   let joinAt = NEVER
   /** When anything is next due, and when the object is next needed, as of the last arming. */
   let exactAt = NEVER
+  let timedAt = NEVER
   let neededAt = NEVER
   let earlyPasses = 0
   /** The alarm stands for the next due time, as far as anything has been told since; not for a fallback. */
@@ -108,11 +117,13 @@ function schedulerOf(options: DurabilitySchedulerOptions): Pick<DurabilitySchedu
       timer = clock.setTimer(() => orAlarmLost(() => runDue(true)), Math.max(delayMs, 1))
   }
 
+  /** The platform does not retry a pass that has armed once: while work is held, memory does. */
+  const armLater = () => setTimer(Math.min(timedAt - clock.now(), alarmMinDelayMs))
+
   /** The one failure that `alarm()` passes on: the platform then tries the whole pass again. */
   const alarmLost = (error: unknown) => {
     if (!isOpen()) report('alarm_lost', error)
-    // The platform does not retry a pass that has armed once: while work is held, memory does.
-    setTimer(alarmMinDelayMs)
+    armLater()
     for (const pass of passes) pass.reject(error)
   }
   const physical = physicalAlarm(storage, alarmLost)
@@ -164,9 +175,8 @@ function schedulerOf(options: DurabilitySchedulerOptions): Pick<DurabilitySchedu
   /** Writes the alarm where it belongs, from what the helpers say in this very turn. */
   const arm = () => {
     const now = clock.now()
-    let timedAt = NEVER
     let fallbackAt = joinAt
-    exactAt = NEVER
+    exactAt = timedAt = NEVER
     for (const attached of helpers) {
       const at = needAt(attached, now)
       exactAt = Math.min(exactAt, at)
@@ -188,7 +198,7 @@ function schedulerOf(options: DurabilitySchedulerOptions): Pick<DurabilitySchedu
     } catch (error) {
       // Remembered, for a helper may swallow what its transaction throws; the pass must not.
       armError = error
-      setTimer(alarmMinDelayMs)
+      armLater()
       throw error
     }
     setTimer(timedAt - now)
@@ -329,6 +339,11 @@ function schedulerOf(options: DurabilitySchedulerOptions): Pick<DurabilitySchedu
           const isUnmoved = await physical.refresh()
           standsRight = isUnmoved && armedExactly && (physical.at ?? 0) > clock.now()
         } while (!isOver && (isHeld() || (!standsRight && runDue())))
+      } catch (error) {
+        // From here on nothing holds what is in flight.
+        passes.delete(pass)
+        if (isHeld()) orAlarmLost(arm)
+        throw error
       } finally {
         handoff.cancel()
         passes.delete(pass)

@@ -44,3 +44,10 @@ export function within(
       .finally(() => timer.cancel())
   })
 }
+
+/** The earliest of the next attempts, or never. There may be too many of them to be arguments of `Math.min`. */
+export function earliest(items: readonly { readonly nextAttemptAt: number }[]): number {
+  let at = NEVER
+  for (const { nextAttemptAt } of items) at = Math.min(at, nextAttemptAt)
+  return at
+}

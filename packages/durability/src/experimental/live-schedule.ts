@@ -2,7 +2,7 @@ import { NEVER } from '../core/limits.ts'
 import { persist } from '../core/persist.ts'
 import { eventsTo } from '../core/report.ts'
 import { replace, select, update } from '../core/sql.ts'
-import { wait, within } from '../core/timers.ts'
+import { earliest, wait, within } from '../core/timers.ts'
 import { checkVersion, type DefinitionRow, definitionOf, dueAtOf } from './definition.ts'
 import { deadLetter, deliveryOf } from './deliveries.ts'
 import { ScheduledRunInterruptedError, ScheduledRunTimeoutError } from './errors.ts'
@@ -11,13 +11,11 @@ import { checkedOccurrences, occurrenceDueAfter } from './occurrences.ts'
 import { type DurabilityScheduleOptions, settingsOf } from './options.ts'
 import { complete, errored, type RunIdentity, type RunOutcome } from './outcome.ts'
 import { COMPLETE, ERRORED, identityOf, REMOVED, RUNNING, type Run, type RunRow, WAITING } from './run.ts'
-import type { DurabilitySchedule } from './schedule.ts'
+import type { LiveSchedule } from './schedule.ts'
 import { createSchema, NO_DEFINITION, RUNS, readDefinition, SCHEDULE } from './schema.ts'
 
 /** A schedule as the live instance runs it: its definition, its ticks, its runs and their outcomes. */
-export function scheduleOf(
-  options: DurabilityScheduleOptions,
-): Pick<DurabilitySchedule, 'set' | 'cancel' | 'get' | 'status'> {
+export function scheduleOf(options: DurabilityScheduleOptions): LiveSchedule {
   const settings = settingsOf(options)
   const { onOutcome } = settings
 
@@ -40,7 +38,7 @@ export function scheduleOf(
       const row = read()
       if (row === NO_DEFINITION) return undefined
       if (waiting() > 0 && freeSlots() > 0) return now
-      const at = Math.min(dueAtOf(row), ...left().map(({ nextAttemptAt }) => nextAttemptAt))
+      const at = Math.min(dueAtOf(row), earliest(left()))
       return at < NEVER ? at : undefined
     },
 

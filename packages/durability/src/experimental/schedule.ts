@@ -36,6 +36,12 @@ export interface ScheduleStatus {
  * @throws TypeError or RangeError at construction, naming the option; Error when the scheduler has a schedule already.
  */
 export class DurabilitySchedule {
+  readonly #live: LiveSchedule
+
+  constructor(options: DurabilityScheduleOptions) {
+    this.#live = scheduleOf(options)
+  }
+
   /**
    * Stores the definition and its next tick, if `version` is higher than the stored one; resolves to whether it was.
    * The same version changes nothing but puts a lost alarm right. Everything is written before the first await.
@@ -45,7 +51,9 @@ export class DurabilitySchedule {
    *
    * Rejects with TypeError or RangeError for bad input, and with what `nextOccurrence` throws; then nothing is stored.
    */
-  declare readonly set: (definition: ScheduleDefinition) => Promise<boolean>
+  set(definition: ScheduleDefinition): Promise<boolean> {
+    return this.#live.set(definition)
+  }
 
   /**
    * Stops future ticks; resolves to whether a schedule was live. Runs already due or running finish and report.
@@ -55,16 +63,18 @@ export class DurabilitySchedule {
    *
    * Rejects with TypeError or RangeError for a bad version.
    */
-  declare readonly cancel: (version?: number) => Promise<boolean>
+  cancel(version?: number): Promise<boolean> {
+    return this.#live.cancel(version)
+  }
 
   /** The stored definition, or `undefined` when none was set or it was cancelled. */
-  declare readonly get: () => StoredSchedule | undefined
+  get(): StoredSchedule | undefined {
+    return this.#live.get()
+  }
 
   /** What the schedule is doing. Its cost does not grow with the number of waiting runs. */
-  declare readonly status: () => ScheduleStatus
-
-  constructor(options: DurabilityScheduleOptions) {
-    Object.assign(this, scheduleOf(options))
+  status(): ScheduleStatus {
+    return this.#live.status()
   }
 
   /**
@@ -76,3 +86,5 @@ export class DurabilitySchedule {
     migrateSchema(ctx, target)
   }
 }
+
+export type LiveSchedule = Pick<DurabilitySchedule, 'set' | 'cancel' | 'get' | 'status'>
