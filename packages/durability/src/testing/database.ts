@@ -37,6 +37,7 @@ export class SimulatedDatabase {
   /** Runs a statement that the simulation itself needs: of transactions and savepoints. */
   control(text: string): void {
     this.#statements.get(text).statement.run()
+    if (text.startsWith('ROLLBACK')) this.#statements.forget()
   }
 
   /** Ends all queries that are still being read. */

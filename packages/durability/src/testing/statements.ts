@@ -55,6 +55,11 @@ export class StatementCache {
     for (const rows of [...this.#open]) rows.return()
   }
 
+  /** What was prepared on a table whose creation is undone cannot be run again, nor prepared anew by node:sqlite. */
+  forget(): void {
+    this.#prepared.clear()
+  }
+
   #prepare(text: string): Prepared {
     const statement = this.#sqlite.prepare(text)
     return { statement, columnNames: statement.columns().map((column) => column.name) }
