@@ -1,3 +1,5 @@
+import { expect, test } from 'vitest'
+import { simulateObject } from './index.ts'
 
 test('a table whose creation was rolled back is missing, also for a query that was prepared on it', async () => {
   const object = simulateObject((ctx) => ({
