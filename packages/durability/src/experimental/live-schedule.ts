@@ -25,8 +25,10 @@ export function scheduleOf(options: DurabilityScheduleOptions): LiveSchedule {
   const started = new Set<Run>()
   /** Runs whose handlers are in flight, those that timed out included: they take the slots. */
   const handling = new Set<Run>()
-  /** The key of the first run that waits, or of the next one to be recorded. `undefined` before the first look. */
-  let nextToStart: number | undefined
+  /** The key of the first run that waits, or of the next one to be recorded. */
+  let nextToStart = 1
+  /** The last recorded key as of the last look. Another one in the row: its tables are new, or were rolled back. */
+  let seenRunId: number | undefined
   /** Whether a run may be waiting for a slot: true until a look shows that none is. */
   let mayWait = true
 
@@ -85,6 +87,11 @@ export function scheduleOf(options: DurabilityScheduleOptions): LiveSchedule {
   /** What is stored now, whatever this instance last saw. */
   const readAnew = () => {
     forget()
+    if (read() === NO_DEFINITION) {
+      left().forEach(lost)
+      // Should the removal of the tables be rolled back, those runs are found again.
+      seenRunId = undefined
+    }
     return read()
   }
 
@@ -119,18 +126,12 @@ export function scheduleOf(options: DurabilityScheduleOptions): LiveSchedule {
     const write = () => {
       if (read() === NO_DEFINITION) {
         createSchema(context)
-        // What this instance knew of earlier tables is void.
-        left().forEach(lost)
-        started.clear()
         nextToStart = 1
-      }
-      const { id: lastRunId, scheduledTime: lastTime } = run ?? {
-        id: row.lastRunId,
-        scheduledTime: row.lastTime,
-      }
-      const changed = { ...row, ...change, lastRunId, lastTime }
+      } else firstWaiting()
+      const changed = { ...row, ...change, ...(run && { lastRunId: run.id, lastTime: run.scheduledTime }) }
       replace(context, SCHEDULE, { id: 1, ...changed })
       keep(changed)
+      seenRunId = changed.lastRunId
       if (!run) return
       replace(context, RUNS, run)
       if (queued) mayWait = true
@@ -183,20 +184,21 @@ export function scheduleOf(options: DurabilityScheduleOptions): LiveSchedule {
    * from there on, so the rest is arithmetic.
    */
   const firstWaiting = () => {
-    const next = read().lastRunId + 1
-    // Keys that are behind what was seen belong to tables that were removed and made anew.
-    if (nextToStart !== undefined && nextToStart <= next) return nextToStart
-    let from = 0
-    for (;;) {
-      const [run] = runsFrom(from, 1)
-      if (!run || run.state === WAITING) {
-        nextToStart = run?.id ?? next
-        return nextToStart
+    const { lastRunId } = read()
+    if (lastRunId !== seenRunId) {
+      // Those that are still there are found again.
+      for (const run of left()) started.delete(run)
+      let [run] = runsFrom(0, 1)
+      while (run && run.state !== WAITING) {
+        const { id, scheduledTime } = run
+        run.inherited = true
+        if (![...started].some((other) => other.scheduledTime === scheduledTime)) started.add(run)
+        ;[run] = runsFrom(id + 1, 1)
       }
-      from = run.id + 1
-      run.inherited = true
-      if (![...started].some(({ id }) => id === run.id)) started.add(run)
+      nextToStart = run?.id ?? lastRunId + 1
+      seenRunId = lastRunId
     }
+    return nextToStart
   }
 
   /** Slots kept by handlers whose runs have their outcome: they timed out. */
@@ -220,10 +222,9 @@ export function scheduleOf(options: DurabilityScheduleOptions): LiveSchedule {
     } catch (error) {
       for (const run of runs) {
         handling.delete(run)
-        run.held = false
+        started.delete(run)
       }
-      for (const run of left()) started.delete(run)
-      nextToStart = undefined
+      seenRunId = undefined
       forget()
       throw error
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { DurabilitySchedule } from '../../src/experimental/index.ts'
-import { crash, setup } from './support/setup.ts'
+import { crash, type Parts, setup } from './support/setup.ts'
 import { FAR_AHEAD, freezeClock, until } from './support/time.ts'
 
 const MINUTE = 60_000
@@ -367,6 +367,51 @@ describe('migrate', () => {
     expect(await object.get()).toMatchObject({ version: 7 })
   })
 
+  it.each([
+    { what: 'a look at the status', looks: ({ schedule }: Parts) => void schedule.status() },
+    {
+      what: 'a set',
+      looks: ({ schedule }: Parts) => void schedule.set({ expression: MINUTELY, version: 9 }),
+    },
+  ])('rolls back with the user’s transaction and $what: no run is started again', async ({ looks }) => {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const clock = freezeClock()
+    const gate = Promise.withResolvers<void>()
+    const object = setup({
+      schedule: {
+        // The first outcome is refused and waits for its retry; the second run stays in flight.
+        run: ({ scheduledTime }) => (scheduledTime > FAR_AHEAD + MINUTE ? gate.promise : undefined),
+        onOutcome: ({ attempt, scheduledTime }) => {
+          if (attempt === 1 && scheduledTime === FAR_AHEAD + MINUTE) throw new Error('Later')
+        },
+        outcomeRetries: { delay: () => 10 * MINUTE },
+      },
+    })
+    await object.set({ expression: MINUTELY, version: 7 })
+    clock.moveBy(MINUTE)
+    await object.fireAlarm()
+    clock.moveBy(MINUTE)
+    object.startAlarm()
+    await until('the second run is in flight', () => object.seen.runs.length === 2)
+    await object.inside((parts) => {
+      try {
+        parts.ctx.storage.transactionSync(() => {
+          DurabilitySchedule.migrate(parts.ctx, null)
+          looks(parts)
+          throw new Error('Undo')
+        })
+      } catch {}
+    })
+    expect(await object.status()).toMatchObject({ version: 7, running: 1, waiting: 0, undelivered: 1 })
+    gate.resolve()
+    await until('the second outcome is delivered', () => object.seen.deliveries.length === 2)
+    clock.moveBy(20 * MINUTE)
+    await object.pass()
+    expect(object.seen.runTimes).toEqual([1, 2, 3].map((tick) => FAR_AHEAD + tick * MINUTE))
+    expect(object.seen.deliveries.map(({ outcome }) => outcome.status)).toEqual(Array(4).fill('complete'))
+    expect(await object.rows()).toEqual([])
+  })
+
   it.each([{ target: 'v2' }, { target: 'V1' }, { target: '' }, { target: 'v0' }])(
     'to "$target" throws a RangeError and changes nothing',
     async ({ target }) => {
@@ -507,6 +552,7 @@ describe('deleteAll() under a live instance', () => {
     clock.moveBy(MINUTE)
     await object.fireAlarm()
     await object.inside(({ ctx }) => ctx.storage.deleteAll())
+    expect(await object.status()).toMatchObject({ state: 'none', undelivered: 0 })
     clock.moveBy(20_000)
     await object.pass()
     await object.set({ expression: MINUTELY, version: 1 })

@@ -1,8 +1,8 @@
 import type { Bundle } from './setup.ts'
 
-/** Makes it as if `count` more ticks had been recorded and waited for a slot. */
+/** Makes it as if `count` more ticks had been recorded and waited for a slot, and had been seen by the instance. */
 export function addWaitingRuns(object: Bundle, count: number): Promise<void> {
-  return object.inside(({ ctx }) =>
+  return object.inside(({ ctx, schedule }) => {
     ctx.storage.transactionSync(() => {
       const { sql } = ctx.storage
       const { last } = sql.exec<{ last: number }>('SELECT lastRunId AS last FROM durability_schedule').one()
@@ -15,6 +15,7 @@ export function addWaitingRuns(object: Bundle, count: number): Promise<void> {
         )
       }
       sql.exec('UPDATE durability_schedule SET lastRunId = ?', last + count)
-    }),
-  )
+    })
+    schedule.status()
+  })
 }
