@@ -297,6 +297,9 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
         clearFailure: () => clearFailure(attached),
         alarmTaken: () => physical.taken,
         async reconcile() {
+          // The caller's own transaction may yet undo what was written, the alarm included.
+          physical.at = undefined
+          await undefined
           await physical.refresh()
           // During a pass the work that is not timed waits for its end.
           runDue(isOpen())

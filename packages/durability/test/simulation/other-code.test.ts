@@ -50,6 +50,21 @@ describe('a transaction of other code that is rolled back', () => {
     },
   )
 
+  test.each(['same turn', 'later turn'] as const)(
+    'takes a set back, and the alarm that was lost before is put right (alarm calls: %s)',
+    async (alarmCalls) => {
+      const model = new Model({ alarmCalls })
+      await model.set('every:60000', 1)
+      await model.overwriteAlarm(null)
+      await model.crash()
+      await model.call('a set that is rolled back', ({ ctx, schedule }) =>
+        rolledBack(ctx.storage, () => void schedule.set({ expression: 'every:60000', version: 2 })),
+      )
+      expect(seconds(model.object.alarmAt)).toBe(60)
+      await finish(model)
+    },
+  )
+
   test('takes back a due tick that a set recorded, and it is run once', async () => {
     const model = new Model()
     await model.set('every:60000', 1)

@@ -141,6 +141,21 @@ describe('a set inside a user’s transaction', () => {
     expect(await object.alarmAt()).toBe(FAR_AHEAD + MINUTE)
   })
 
+  it('that rolls back and is made again in the same turn stores its row and its alarm in that turn', async () => {
+    freezeClock()
+    const object = setup()
+    await object.set({ expression: MINUTELY, version: 1 })
+    await object.inside(async ({ ctx, schedule }) => {
+      const undone = rolledBack(ctx, () => schedule.set({ expression: 'every 1000', version: 2 }))
+      const done = schedule.set({ expression: 'every 1000', version: 2 })
+      const alarmAt = ctx.storage.getAlarm()
+      expect(schedule.get()).toMatchObject({ version: 2 })
+      expect(await alarmAt).toBe(FAR_AHEAD + 1_000)
+      await Promise.all([undone, done])
+    })
+    expect(await object.alarmAt()).toBe(FAR_AHEAD + 1_000)
+  })
+
   it('that rolls back the very first set leaves no table and no alarm, and a later set works', async () => {
     const clock = freezeClock()
     const object = setup()
