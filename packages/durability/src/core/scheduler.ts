@@ -213,7 +213,8 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
   const hold = (attached: Attached, work: Promise<unknown>) => {
     if (!isHeld()) idle = Promise.withResolvers()
     attached.inFlight += 1
-    work
+    // Whatever a helper gives: the hold must end.
+    Promise.resolve(work)
       .catch((error: unknown) => failed(attached, error))
       .then(() => {
         attached.inFlight -= 1

@@ -86,6 +86,16 @@ describe('a user’s own helper', () => {
     expect(await object.alarmAt()).toBe(FAR_AHEAD + 2 * MINUTE)
   })
 
+  it('that holds what is no promise holds nothing', async () => {
+    const clock = freezeClock()
+    const { object, port } = withPort()
+    await object.set({ expression: MINUTELY, version: 1 })
+    await object.inside(() => port().hold(undefined as unknown as Promise<void>))
+    clock.moveBy(MINUTE)
+    await object.fireAlarm()
+    expect(await object.alarmAt()).toBe(FAR_AHEAD + 2 * MINUTE)
+  })
+
   it('whose run is a promise is not run again before that settles', async () => {
     const clock = freezeClock()
     const gate = Promise.withResolvers<void>()
