@@ -187,7 +187,9 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
       } catch {
         // What keeps it from answering keeps `nextAt` from answering too, and is reported there.
       }
-      fallbackAt = Math.min(fallbackAt, now + (withinMs ?? NEVER))
+      const foundAt = now + (withinMs ?? NEVER)
+      // Not `Math.min`: an answer that is no number must not undo what another helper needs.
+      if (foundAt < fallbackAt) fallbackAt = foundAt
     }
     neededAt = Math.min(exactAt, fallbackAt)
     armedExactly = fallbackAt === NEVER

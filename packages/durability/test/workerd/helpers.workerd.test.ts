@@ -96,6 +96,29 @@ describe('a user’s own helper', () => {
     expect(await object.alarmAt()).toBe(FAR_AHEAD + 2 * MINUTE)
   })
 
+  it.each([{ answer: Number.NaN }, { answer: 'soon' }, { answer: {} }])(
+    'whose fallbackWithinMs answers $answer leaves the work of others under a fallback alarm',
+    async ({ answer }) => {
+      const clock = freezeClock()
+      const object = setup({
+        scheduler: { alarmHandoffMs: 20, alarmMinDelayMs: SECOND },
+        schedule: { run: () => new Promise(() => {}) },
+        helpers: [
+          () => ({
+            name: 'own',
+            nextAt: () => undefined,
+            run: () => {},
+            fallbackWithinMs: () => answer as unknown as number,
+          }),
+        ],
+      })
+      await object.set({ expression: MINUTELY, version: 1 })
+      clock.moveBy(MINUTE)
+      await object.pass()
+      expect(await object.alarmAt()).toBe(clock.now() + SECOND)
+    },
+  )
+
   it('whose run is a promise is not run again before that settles', async () => {
     const clock = freezeClock()
     const gate = Promise.withResolvers<void>()
