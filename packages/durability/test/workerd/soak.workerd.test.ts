@@ -66,7 +66,8 @@ describe('a schedule under the platform’s own alarms', () => {
 
       const times = object.seen.runTimes
       expect(times).toEqual([...new Set(times)].sort((one, other) => one - other))
-      expect(object.seen.runs.every(({ startedAt, dueAt }) => startedAt >= dueAt)).toBe(true)
+      // A clock that goes back while a due run waits for its slot shows it early.
+      if (!meddles) expect(object.seen.runs.every(({ startedAt, dueAt }) => startedAt >= dueAt)).toBe(true)
       expectOutcomes(object)
     },
     30_000,
