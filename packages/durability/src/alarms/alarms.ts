@@ -71,6 +71,7 @@ type Alarms<Name extends string> = Pick<DurabilityAlarms<Name>, 'set' | 'cancel'
 
 function alarmsOf<Name extends string>(options: DurabilityAlarmsOptions<Name>): Alarms<Name> {
   const settings = settingsOf(options)
+  check('options.scheduler.attach', settings.scheduler.attach, 'function')
   const handlers = handlersOf(settings)
   /** Names with an attempt under way in this instance, or one that waits for a permit. */
   const running = new Set<string>()

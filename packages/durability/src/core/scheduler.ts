@@ -1,5 +1,5 @@
 import { alarmTarget } from './alarm-target.ts'
-import { optionsOf, shown } from './checks.ts'
+import { check, optionsOf, shown } from './checks.ts'
 import { type Clock, systemClock, type Timer } from './clock.ts'
 import type { AlarmRetry, SchedulerHelper, SchedulerPort } from './helper.ts'
 import { ALARM_AHEAD_MS, ALARM_WALL_LIMIT_MS, NEVER } from './limits.ts'
@@ -83,6 +83,7 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
   })
   const { context, clock, alarmMinDelayMs } = settings
   const { storage } = context
+  check('options.context.storage', storage, 'object')
   const acquirePermit = permits(settings.alarmConcurrency)
   const helpers: Attached[] = []
   /** The open calls of `alarm()`. Each is resolved by its hand-off, and rejected when the alarm cannot be armed. */

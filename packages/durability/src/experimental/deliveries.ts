@@ -84,7 +84,7 @@ export function deliveryOf(
   }
 }
 
-function deliveryError(message: string): DurabilityError {
+export function deliveryError(message: string): DurabilityError {
   return new DurabilityError('OutcomeDeliveryError', 'outcome_delivery', message)
 }
 

@@ -4,8 +4,5 @@ export type { ScheduledRunEvent, ScheduledRunEventDetails } from './events.ts'
 export type { NextOccurrence } from './occurrences.ts'
 export type { DurabilityScheduleOptions, OutcomeRetries } from './options.ts'
 export type { OutcomeRun, RunIdentity, RunOutcome, ScheduledRun } from './outcome.ts'
-export {
-  DurabilitySchedule,
-  type ScheduleStatus,
-  type StoredSchedule,
-} from './schedule.ts'
+export { DurabilitySchedule } from './schedule.ts'
+export type { ScheduleStatus, StoredSchedule } from './status.ts'

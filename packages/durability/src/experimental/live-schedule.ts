@@ -1,22 +1,24 @@
+import { check } from '../core/checks.ts'
 import { NEVER } from '../core/limits.ts'
 import { persist } from '../core/persist.ts'
 import { eventsTo } from '../core/report.ts'
 import { replace, select, update } from '../core/sql.ts'
 import { earliest, wait, within } from '../core/timers.ts'
 import { checkVersion, type DefinitionRow, definitionOf, dueAtOf } from './definition.ts'
-import { deadLetter, deliveryOf } from './deliveries.ts'
+import { deadLetter, deliveryError, deliveryOf } from './deliveries.ts'
 import { ScheduledRunInterruptedError, ScheduledRunTimeoutError } from './errors.ts'
 import type { ScheduledRunEventDetails } from './events.ts'
 import { checkedOccurrences, occurrenceDueAfter } from './occurrences.ts'
 import { type DurabilityScheduleOptions, settingsOf } from './options.ts'
 import { complete, errored, type RunIdentity, type RunOutcome } from './outcome.ts'
 import { COMPLETE, ERRORED, identityOf, REMOVED, RUNNING, type Run, type RunRow, WAITING } from './run.ts'
-import type { LiveSchedule } from './schedule.ts'
 import { createSchema, NO_DEFINITION, RUNS, readDefinition, SCHEDULE } from './schema.ts'
+import type { LiveSchedule } from './status.ts'
 
 /** A schedule as the live instance runs it: its definition, its ticks, its runs and their outcomes. */
 export function scheduleOf(options: DurabilityScheduleOptions): LiveSchedule {
   const settings = settingsOf(options)
+  check('options.scheduler.attach', settings.scheduler.attach, 'function')
   const { onOutcome } = settings
 
   /** The row, kept for the rest of the synchronous section: any later one could find it rolled back or deleted. */
@@ -167,7 +169,7 @@ export function scheduleOf(options: DurabilityScheduleOptions): LiveSchedule {
   /** Its row is gone, and the loss is told. */
   const lost = (run: Run) => {
     started.delete(run)
-    emit(run, deadLetter(run, new Error('Its row is gone')))
+    emit(run, deadLetter(run, deliveryError('Its row is gone')))
   }
 
   const deliver = deliveryOf(settings, port, change, emit)

@@ -3,31 +3,7 @@ import type { ScheduleDefinition } from './definition.ts'
 import { scheduleOf } from './live-schedule.ts'
 import type { DurabilityScheduleOptions } from './options.ts'
 import { migrateSchema } from './schema.ts'
-
-/** What `get` answers. */
-export interface StoredSchedule {
-  readonly expression: string
-  readonly version: number
-  /** ms; the offset that was drawn. */
-  readonly jitterMs: number
-  /** Epoch ms, the nominal time of the next tick; absent once the schedule has ended. */
-  readonly nextAt: number | undefined
-}
-
-/** What `status` answers. */
-export interface ScheduleStatus {
-  /** What is stored, also by a cancelled schedule. */
-  readonly version: number | undefined
-  readonly state: 'none' | 'live' | 'ended' | 'cancelled'
-  /** Runs that started and have no outcome. */
-  readonly running: number
-  /** Runs that wait for a slot. */
-  readonly waiting: number
-  /** Outcomes that are not yet acknowledged. */
-  readonly undelivered: number
-  /** Slots kept by handlers that timed out and have not settled. */
-  readonly stuck: number
-}
+import type { LiveSchedule, ScheduleStatus, StoredSchedule } from './status.ts'
 
 /**
  * One recurring schedule per object. Each tick records one run; runs may overlap, each is attempted once, and its
@@ -86,5 +62,3 @@ export class DurabilitySchedule {
     migrateSchema(ctx, target)
   }
 }
-
-export type LiveSchedule = Pick<DurabilitySchedule, 'set' | 'cancel' | 'get' | 'status'>

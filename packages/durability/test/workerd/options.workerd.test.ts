@@ -133,6 +133,20 @@ describe('limits of single options', () => {
     }),
   )
 
+  it.each([
+    { option: 'scheduler', construct: schedule },
+    { option: 'scheduler', construct: alarms },
+    { option: 'context', construct: scheduler },
+  ])('$option that is another object throws a TypeError that names it', ({ option, construct }) =>
+    inObject((ctx) => {
+      for (const value of [{}, []]) {
+        const error = thrownBy(ctx, construct, option, value)
+        expect(error).toBeInstanceOf(TypeError)
+        expect(`${error}`).toContain(option)
+      }
+    }),
+  )
+
   it('methods without a handler of that name throw', () =>
     inObject((ctx) => {
       expect(thrownBy(ctx, alarms, 'methods.unknown', {})).toBeInstanceOf(RangeError)
