@@ -31,6 +31,7 @@ export function scheduleOf(options: DurabilityScheduleOptions): LiveSchedule {
   let nextToStart = 1
   /** The last recorded key as of the last look. Another one in the row: its tables are new, or were rolled back. */
   let seenRunId: number | undefined
+  const interruption = errored(new ScheduledRunInterruptedError())
   /** Whether a run may be waiting for a slot: true until a look shows that none is. */
   let mayWait = true
 
@@ -305,12 +306,11 @@ export function scheduleOf(options: DurabilityScheduleOptions): LiveSchedule {
     const due = left().filter(({ nextAttemptAt }) => nextAttemptAt <= now)
     const interrupted = due.filter(({ state }) => state === RUNNING)
     // Their handlers are not called again: what they did outside may have happened.
-    const outcome = errored(new ScheduledRunInterruptedError())
     if (interrupted.length > 0)
       start([], () => {
-        for (const run of interrupted) storeOutcome(run, outcome)
+        for (const run of interrupted) storeOutcome(run, interruption)
       })
-    for (const run of interrupted) emitSettled(run, outcome, undefined)
+    for (const run of interrupted) emitSettled(run, interruption, undefined)
     for (const run of due) if (started.has(run)) hold(run, deliver(run))
   }
 
