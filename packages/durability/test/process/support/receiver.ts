@@ -49,6 +49,18 @@ export class Receiver {
     return this.received.filter(({ kind }) => kind === 'run')
   }
 
+  /**
+   * The first that arrived about each run, in the order of their times. A run that was cut off between its record and its
+   * call is known by its outcome only.
+   */
+  get recorded(): Received[] {
+    const first = this.received.filter(
+      ({ run }, index) =>
+        this.received.findIndex((other) => other.run.idempotencyKey === run.idempotencyKey) === index,
+    )
+    return first.sort((one, other) => one.run.scheduledTime - other.run.scheduledTime)
+  }
+
   /** What arrived about one run. */
   about(idempotencyKey: string): Received[] {
     return this.received.filter(({ run }) => run.idempotencyKey === idempotencyKey)
