@@ -1,5 +1,5 @@
 import { check } from '../core/checks.ts'
-import { randomInteger } from '../core/retry.ts'
+import { randomInteger, exponential as unchecked } from '../core/retry.ts'
 
 /**
  * The delay before a retry, doubling from attempt to attempt.
@@ -14,8 +14,7 @@ export function exponential(attempt: number, baseMs = 1_000, maxMs = 300_000): n
   check('attempt', attempt, 'number', 1, Number.MAX_SAFE_INTEGER)
   check('baseMs', baseMs, 'number', 0)
   check('maxMs', maxMs, 'number', 0)
-  // 2^31 times the smallest base is above every maximum, so a larger power would change nothing.
-  return Math.min(baseMs * 2 ** Math.min(attempt - 1, 31), maxMs)
+  return unchecked(attempt, baseMs, maxMs)
 }
 
 /**
