@@ -9,18 +9,18 @@ export interface SimulatedCosts {
 }
 
 export class CostCounter {
-  #costs: SimulatedCosts = NOTHING
+  #costs = { ...NOTHING }
 
   get total(): SimulatedCosts {
-    return this.#costs
+    return { ...this.#costs }
   }
 
   add(name: keyof SimulatedCosts, amount: number): void {
-    this.#costs = { ...this.#costs, [name]: this.#costs[name] + amount }
+    this.#costs[name] += amount
   }
 
   reset(): void {
-    this.#costs = NOTHING
+    this.#costs = { ...NOTHING }
   }
 }
 

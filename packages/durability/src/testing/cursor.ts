@@ -81,7 +81,8 @@ export class SimulatedCursor<Row extends Record<string, SqlValue>>
   }
 }
 
-function toRow<Row extends Record<string, SqlValue>>(raw: RawRow): Row {
+/** A row as an object's code gets it. */
+export function toRow<Row extends Record<string, SqlValue>>(raw: RawRow): Row {
   const row: Record<string, SqlValue> = {}
   for (const name in raw) {
     const value = raw[name] ?? null

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { SqlValue } from '../core/state.ts'
-import { SimulatedCursor, type StatementResult } from './cursor.ts'
+import { type RawRow, SimulatedCursor, type StatementResult, toRow } from './cursor.ts'
 import { sqlError } from './sql-errors.ts'
 import { type StatementText, splitStatements } from './sql-text.ts'
 import { type BoundValue, checkStatement, StatementCache, toBound } from './statements.ts'
@@ -19,6 +19,8 @@ export class SimulatedDatabase {
   readonly #sqlite = new DatabaseSync(':memory:')
   readonly #statements = new StatementCache(this.#sqlite)
   readonly #queries = new Map<string, readonly StatementText[]>()
+  /** Within the transaction that is open, or ended last. */
+  #schemaChanged = false
 
   /** Runs every statement of the query; the last one takes the bindings and gives the rows. */
   exec<Row extends Record<string, SqlValue>>(
@@ -34,10 +36,25 @@ export class SimulatedDatabase {
     return new SimulatedCursor<Row>(this.#run(last, bindings, observer), onRead)
   }
 
+  /** Reads all rows at once, for someone who looks from outside. */
+  peek<Row extends Record<string, SqlValue>>(query: string, bindings: readonly SqlValue[]): Row[] {
+    const { last } = this.#split(query)
+    checkStatement(last, bindings.length)
+    if (last.kind !== 'read') throw new Error(`Only reads from outside are simulated, not "${query}"`)
+    try {
+      // node:sqlite gives a row as any column values that it can return; bigint is not among them unless asked for.
+      const rows = this.#statements.get(last.text).statement.all(...bindings.map(toBound)) as RawRow[]
+      return rows.map((row) => toRow<Row>(row))
+    } catch (error) {
+      throw sqlError(error)
+    }
+  }
+
   /** Runs a statement that the simulation itself needs: of transactions and savepoints. */
   control(text: string): void {
     this.#statements.get(text).statement.run()
-    if (text.startsWith('ROLLBACK')) this.#statements.forget()
+    if (text.startsWith('ROLLBACK') && this.#schemaChanged) this.#statements.forget()
+    if (text === 'COMMIT' || text === 'ROLLBACK') this.#schemaChanged = false
   }
 
   /** Ends all queries that are still being read. */
@@ -48,6 +65,7 @@ export class SimulatedDatabase {
   /** Drops everything the object has created, within the current transaction. */
   dropAll(): void {
     this.closeCursors()
+    this.#noteSchemaChange()
     const created = this.#sqlite
       .prepare(
         `SELECT type, name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
@@ -118,10 +136,17 @@ export class SimulatedDatabase {
     this.#sqlite.exec(text)
     const changed = this.#schemaVersion() !== before
     if (changed) {
+      this.#noteSchemaChange()
       observer.onRead(SCHEMA_CHANGE.rowsRead)
       observer.onWritten(SCHEMA_CHANGE.rowsWritten)
     }
     return { columnNames: [], rows: [][Symbol.iterator](), ...(changed ? SCHEMA_CHANGE : NO_CHANGE) }
+  }
+
+  /** What was prepared on a table that is gone fails without saying why. */
+  #noteSchemaChange(): void {
+    this.#schemaChanged = true
+    this.#statements.forget()
   }
 
   #schemaVersion(): unknown {

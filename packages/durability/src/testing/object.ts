@@ -79,7 +79,7 @@ export class SimulatedObject<T extends SimulatedInstance> {
   /** Reads storage from outside, without an instance and without cost; also what a turn has not committed yet. */
   rows<Row extends Record<string, SqlValue>>(query: string, ...bindings: SqlValue[]): Row[] {
     this.#store.bury()
-    return this.#store.database.exec<Row>(query, bindings, UNOBSERVED).toArray()
+    return this.#store.database.peek<Row>(query, bindings)
   }
 
   /** Calls the instance as a request does: rejects with `SimulatedCrash` when the object crashes before the answer. */
@@ -235,5 +235,3 @@ export function simulateObject<T extends SimulatedInstance>(
 ): SimulatedObject<T> {
   return new SimulatedObject(factory, options)
 }
-
-const UNOBSERVED = { onWriting: () => undefined, onWritten: () => undefined, onRead: () => undefined }
