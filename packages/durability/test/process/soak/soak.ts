@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Random, seedOf } from '../../simulation/random.ts'
+import { killMoment, planKill, wait } from './kills.ts'
+import { Log, type ObjectStatus } from './log.ts'
+import { OBJECTS, type ObjectName } from './plan.ts'
+import { SoakProcess } from './process.ts'
+import { SoakReceiver } from './receiver.ts'
+import { SoakUser } from './user.ts'
+
+/** Told when a process has been killed, in time for the next one to be started. */
+export interface KillReport {
+  /** From 1. */
+  readonly kill: number
+  readonly moment: string
+  readonly runs: number
+  readonly deliveries: number
+  /** ms from its start until it was ready, and from then until its objects were back. */
+  readonly startMs: number
+  readonly backMs: number
+}
+
+export interface SoakOptions {
+  readonly kills: number
+  readonly seed: number
+  readonly onKill: (report: KillReport) => void
+  /** Told about every 5 s while what is left is worked off. */
+  readonly onDrain: (statuses: Readonly<Record<ObjectName, ObjectStatus>>) => void
+  /** Told what is done when there is no kill to tell. */
+  readonly onStep: (what: string) => void
+}
+
+/** ms. Far beyond a pass, a retry and an interval, on a busy machine: what takes longer will not happen. */
+const BACK_WITHIN_MS = 20_000
+const DRAINED_WITHIN_MS = 120_000
+
+/** Starts, uses, kills and starts again; at the end lets everything finish. Answers what happened. */
+export async function soak(options: SoakOptions): Promise<Log> {
+  const { kills, seed, onKill, onStep } = options
+  const log = new Log()
+  const receiver = await SoakReceiver.listen(log, seed)
+  const persistTo = await mkdtemp(join(tmpdir(), 'durability-soak-'))
+  const process = new SoakProcess(log, receiver, persistTo, seed)
+  const user = new SoakUser(process, log)
+  try {
+    for (let kill = 1; kill <= kills; kill += 1) {
+      const random = new Random(seedOf(seed, 6, kill))
+      const plan = planKill(random)
+      const times = await startAndComeBack(process, user, log, plan.early)
+      if (kill === 1) await user.begin(random)
+      for (const afterMs of plan.requests) {
+        await wait(afterMs)
+        await user.act(random)
+      }
+      await killMoment(plan, random, log, receiver, user)
+      const { working } = receiver
+      await process.kill()
+      onKill({ kill, moment: plan.moment, ...times, ...working })
+    }
+    onStep('All kills are done: starting once more, to let everything finish')
+    await startAndComeBack(process, user, log, false)
+    await user.end()
+    await drain(process, options)
+    return log
+  } finally {
+    await process.dispose()
+    await receiver.close()
+    await rm(persistTo, { recursive: true, force: true })
+  }
+}
+
+/** Without a request, each object that has a live schedule has to call. */
+async function startAndComeBack(
+  process: SoakProcess,
+  user: SoakUser,
+  log: Log,
+  early: boolean,
+): Promise<Pick<KillReport, 'startMs' | 'backMs'>> {
+  const missing = new Set(user.live)
+  const unwatch = log.watch((entry) => {
+    if (entry.what === 'call' && entry.call.epoch === process.epoch) missing.delete(entry.call.object)
+  })
+  const startedAt = Date.now()
+  await process.start()
+  const readyAt = Date.now()
+  if (!early && missing.size > 0) await log.next(() => missing.size === 0, BACK_WITHIN_MS)
+  unwatch()
+  return { startMs: readyAt - startedAt, backMs: Date.now() - readyAt }
+}
+
+/** The schedules have ended: waits until nothing is left. The audit judges the last statuses. */
+async function drain(process: SoakProcess, { onDrain }: SoakOptions): Promise<void> {
+  const deadline = Date.now() + DRAINED_WITHIN_MS
+  for (let round = 1; Date.now() < deadline; round += 1) {
+    const statuses = await Promise.all(OBJECTS.map((object) => process.ask(object, { do: 'status' })))
+    const [narrow, wide, sparse] = statuses.filter(isStatus)
+    if (!narrow || !wide || !sparse) throw new Error('An object does not answer')
+    if ([narrow, wide, sparse].every(isIdle)) return
+    if (round % 10 === 0) onDrain({ narrow, wide, sparse })
+    await wait(500)
+  }
+}
+
+function isStatus(result: unknown): result is ObjectStatus {
+  return typeof result === 'object' && result !== null
+}
+
+function isIdle({ running, waiting, undelivered, stuck, alarms, alarmAt }: ObjectStatus): boolean {
+  return running + waiting + undelivered + stuck + alarms.length === 0 && alarmAt === null
+}

@@ -1,0 +1,138 @@
+// `npm run soak`: kills `wrangler dev` again and again while schedules and alarms are busy, then audits what the receiver
+// of their calls saw. `--kills 200`, `--seed` to repeat a plan, `--log <file>` to keep the log, `--audit <file>` to
+// judge a kept one. A seed repeats what is planned; the moments of real time cannot be repeated.
+
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { audit } from '../packages/durability/test/process/soak/audit.ts'
+import type { Entry } from '../packages/durability/test/process/soak/log.ts'
+import { type KillReport, soak } from '../packages/durability/test/process/soak/soak.ts'
+import { excerpt, type Summary, summaryOf } from '../packages/durability/test/process/soak/summary.ts'
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '200' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    log: { type: 'string' },
+    audit: { type: 'string' },
+  },
+})
+
+/** At least this share of the kills has to fall while a run or a delivery is open. */
+const MIN_OPEN_SHARE = 0.5
+
+async function main(): Promise<boolean> {
+  if (values.audit !== undefined) return judge(readLog(values.audit))
+  const kills = numberOf('kills', values.kills)
+  const seed = numberOf('seed', values.seed)
+  console.log(
+    `${kills} kills with seed ${seed} (--seed ${seed} repeats the plan, not the moments of real time)`,
+  )
+  const progress = new Progress(kills)
+  const log = await soak({
+    kills,
+    seed,
+    onKill: (report) => progress.tell(report),
+    onStep: (what) => console.log(what),
+    onDrain: (statuses) => console.log(`Not finished yet: ${JSON.stringify(statuses)}`),
+  })
+  const isRight = judge(log.entries)
+  if (values.log !== undefined || !isRight) console.log(`The log: ${keepLog(log.entries, values.log)}`)
+  const share = progress.open / kills
+  console.log(
+    `${progress.open} of ${kills} kills (${percent(share)}) fell while a run or a delivery was open`,
+  )
+  if (share < MIN_OPEN_SHARE) console.log(`That is below ${percent(MIN_OPEN_SHARE)}`)
+  return isRight && share >= MIN_OPEN_SHARE
+}
+
+/** One line per kill. */
+class Progress {
+  open = 0
+  readonly #kills: number
+  readonly #startedAt = Date.now()
+
+  constructor(kills: number) {
+    this.#kills = kills
+  }
+
+  tell({ kill, moment, runs, deliveries, startMs, backMs }: KillReport): void {
+    if (runs + deliveries > 0) this.open += 1
+    const elapsedMs = Date.now() - this.#startedAt
+    const restMs = (elapsedMs / kill) * (this.#kills - kill)
+    console.log(
+      `kill ${kill} of ${this.#kills}, ${moment}: open ${runs} runs, ${deliveries} deliveries; ` +
+        `ready after ${(startMs / 1_000).toFixed(1)} s, back after ${(backMs / 1_000).toFixed(1)} s more; elapsed ${clock(elapsedMs)}, about ${clock(restMs)} to go`,
+    )
+  }
+}
+
+/** Prints what happened and what should not have. Answers whether all is right. */
+function judge(entries: readonly Entry[]): boolean {
+  const violations = audit(entries)
+  for (const { about, what, seen } of violations) {
+    console.log(`VIOLATION: ${about} ${what}`)
+    for (const line of excerpt(entries, seen)) console.log(line)
+  }
+  console.log(sentences(summaryOf(entries)))
+  console.log(versions())
+  console.log(`${violations.length} violations`)
+  return violations.length === 0
+}
+
+function sentences(summary: Summary): string {
+  const { kills, minutes, runs, called, interrupted, timedOut } = summary
+  const { deliveries, cut, again, deadLetters, untold, alarms, attempts, pulses, requests } = summary
+  return [
+    `${kills} kills in ${minutes.toFixed(1)} minutes, ${requests} requests`,
+    `${runs} runs recorded, ${called} called, ${interrupted} interrupted, ${timedOut} timed out`,
+    `${deliveries} deliveries, ${cut} cut off, ${again} outcomes delivered again after an answer that a kill overtook`,
+    `${deadLetters} dead letters, of ${untold} of them a kill took the word`,
+    `${alarms} named alarms in ${attempts} attempts, ${pulses} calls of the user's helper`,
+  ].join('\n')
+}
+
+function versions(): string {
+  const require = createRequire(import.meta.url)
+  const versionOf = (name: string): string => require(`${name}/package.json`).version
+  const workerd = createRequire(require.resolve('wrangler/package.json'))('workerd/package.json').version
+  const date = new Date().toISOString().slice(0, 10)
+  return `${date}, wrangler ${versionOf('wrangler')}, workerd ${workerd}, Node ${process.versions.node}`
+}
+
+function keepLog(entries: readonly Entry[], file?: string): string {
+  const path = file ?? join(mkdtempSync(join(tmpdir(), 'durability-soak-log-')), 'log.jsonl')
+  writeFileSync(path, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
+  return path
+}
+
+function readLog(file: string): Entry[] {
+  return readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Entry)
+}
+
+function numberOf(name: string, text: string): number {
+  if (/^\d+$/.test(text) && Number(text) > 0) return Number(text)
+  throw new RangeError(`--${name} must be a whole number above 0, got "${text}"`)
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`
+}
+
+function clock(ms: number): string {
+  const seconds = Math.round(ms / 1_000)
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}
+
+// Ending in the ordinary way is what ends the Worker too: it has a process group of its own, out of the terminal's reach.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1))
+
+process.exitCode = (await main()) ? 0 : 1
+// A worker that ignores its end, or a timer that is left, keeps nobody waiting.
+process.exit()
