@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { audit } from '../packages/durability/test/process/soak/audit.ts'
-import type { Entry } from '../packages/durability/test/process/soak/log.ts'
+import { type Entry, Log } from '../packages/durability/test/process/soak/log.ts'
 import { type KillReport, soak } from '../packages/durability/test/process/soak/soak.ts'
 import { excerpt, type Summary, summaryOf } from '../packages/durability/test/process/soak/summary.ts'
 
@@ -32,13 +32,19 @@ async function main(): Promise<boolean> {
     `${kills} kills with seed ${seed} (--seed ${seed} repeats the plan, not the moments of real time)`,
   )
   const progress = new Progress(kills)
-  const log = await soak({
-    kills,
-    seed,
-    onKill: (report) => progress.tell(report),
-    onStep: (what) => console.log(what),
-    onDrain: (statuses) => console.log(`Not finished yet: ${JSON.stringify(statuses)}`),
-  })
+  const log = new Log()
+  try {
+    await soak(log, {
+      kills,
+      seed,
+      onKill: (report) => progress.tell(report),
+      onStep: (what) => console.log(what),
+      onDrain: (statuses) => console.log(`Not finished yet: ${JSON.stringify(statuses)}`),
+    })
+  } catch (error) {
+    console.log(`The log up to a failure of the soak itself: ${keepLog(log.entries, values.log)}`)
+    throw error
+  }
   const isRight = judge(log.entries)
   if (values.log !== undefined || !isRight) console.log(`The log: ${keepLog(log.entries, values.log)}`)
   const share = progress.open / kills

@@ -43,7 +43,11 @@ function problemOf(
 ): string | undefined {
   const [call] = ofKind(run.all, 'run')
   const answer = call?.answer !== undefined && call.answer.seq < first.seq ? call.answer : undefined
-  if (status === 'complete') return answer?.status === 200 ? undefined : 'is complete without having returned'
+  if (status === 'complete') {
+    if (call === undefined || answer?.status !== 200) return 'is complete without having returned'
+    const timeoutAt = call.call.startedAt + PLANS[run.object].runTimeoutMs
+    return answer.at > timeoutAt + HEARD_MS ? 'is complete long after its time' : undefined
+  }
   switch (error.name) {
     case 'Error':
       return answer?.status === 500 && error.message === 'The receiver answered 500'

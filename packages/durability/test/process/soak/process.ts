@@ -8,6 +8,9 @@ import type { SoakReceiver } from './receiver.ts'
 const EXPECTED = /"durability\.(schedule\.outcome_|alarms\.)dead_lettered"/
 const FAULT = /"event":"durability\.|uncaught/i
 
+/** ms. Only a start that hangs takes so long. */
+const READY_WITHIN_MS = 120_000
+
 /** `wrangler dev` over one folder of state: killed, started again, and asked. */
 export class SoakProcess {
   readonly #log: Log
@@ -37,6 +40,7 @@ export class SoakProcess {
       config: join(import.meta.dirname, 'worker/wrangler.toml'),
       persistTo: this.#persistTo,
       vars: { RECEIVER: this.#receiver.url, SEED: String(this.#seed), EPOCH: String(epoch) },
+      readyWithinMs: READY_WITHIN_MS,
       onLine: (line) => {
         if (FAULT.test(line) && !EXPECTED.test(line)) this.#log.append({ what: 'printed', epoch, line })
       },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Random, seedOf } from '../../simulation/random.ts'
 import { killMoment, planKill, wait } from './kills.ts'
-import { Log, type ObjectStatus } from './log.ts'
+import type { Log, ObjectStatus } from './log.ts'
 import { OBJECTS, type ObjectName } from './plan.ts'
 import { SoakProcess } from './process.ts'
 import { SoakReceiver } from './receiver.ts'
@@ -35,10 +35,9 @@ export interface SoakOptions {
 const BACK_WITHIN_MS = 20_000
 const DRAINED_WITHIN_MS = 120_000
 
-/** Starts, uses, kills and starts again; at the end lets everything finish. Answers what happened. */
-export async function soak(options: SoakOptions): Promise<Log> {
+/** Starts, uses, kills and starts again; at the end lets everything finish. All that happens goes to the log. */
+export async function soak(log: Log, options: SoakOptions): Promise<void> {
   const { kills, seed, onKill, onStep } = options
-  const log = new Log()
   const receiver = await SoakReceiver.listen(log, seed)
   const persistTo = await mkdtemp(join(tmpdir(), 'durability-soak-'))
   const process = new SoakProcess(log, receiver, persistTo, seed)
@@ -62,7 +61,6 @@ export async function soak(options: SoakOptions): Promise<Log> {
     await startAndComeBack(process, user, log, false)
     await user.end()
     await drain(process, options)
-    return log
   } finally {
     await process.dispose()
     await receiver.close()
