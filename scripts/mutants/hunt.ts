@@ -1,0 +1,100 @@
+import type { Mutant } from './mutant.ts'
+import { Progress } from './progress.ts'
+import { allSuites, compiles, missingSuites, type Suite, suitesFor } from './suites.ts'
+import { Workspace } from './workspace.ts'
+
+/** What became of one mutant. */
+export interface Result {
+  readonly mutant: Mutant
+  readonly verdict: 'caught' | 'timed out' | 'survived' | 'unusable'
+  /** The test that caught it, or why it could not be used. */
+  readonly by: string
+  readonly seconds: number
+}
+
+/** Copies at work at once. Suites with timers are shown by slow machines to fail for other reasons. */
+const WORKERS = 2
+
+/** Tries every mutant. Rejects when the suites do not pass where nothing is broken. */
+export async function hunt(
+  mutants: readonly Mutant[],
+  { skipUnbroken }: { readonly skipUnbroken: boolean },
+): Promise<Result[]> {
+  const workspaces = Array.from({ length: WORKERS }, () => new Workspace())
+  const progress = new Progress()
+  try {
+    const missing = workspaces[0] ? missingSuites(workspaces[0].path, mutants) : []
+    if (missing.length > 0) throw new Error(`Mutants name tests that do not exist: ${missing.join(', ')}`)
+    if (skipUnbroken) console.log('Not shown: that the suites pass on the unbroken library')
+    else
+      await side(workspaces, [compiles, ...allSuites()], (workspace, suite) =>
+        pass(workspace, suite, progress),
+      )
+    const results: Result[] = []
+    await side(workspaces, mutants, async (workspace, mutant) => {
+      const result = await tryOne(workspace, mutant, progress)
+      results.push(result)
+      progress.say(lineOf(result, results.length, mutants.length))
+    })
+    // In the order of the list.
+    return mutants.flatMap((mutant) => results.filter((result) => result.mutant === mutant))
+  } finally {
+    progress.end()
+    for (const workspace of workspaces) workspace.remove()
+  }
+}
+
+/** Gives each item to the next workspace that is free. */
+async function side<Item>(
+  workspaces: readonly Workspace[],
+  items: readonly Item[],
+  work: (workspace: Workspace, item: Item) => Promise<void>,
+): Promise<void> {
+  const left = [...items]
+  await Promise.all(
+    workspaces.map(async (workspace) => {
+      for (let item = left.shift(); item !== undefined; item = left.shift()) await work(workspace, item)
+    }),
+  )
+}
+
+async function pass(workspace: Workspace, suite: Suite, progress: Progress): Promise<void> {
+  const startedAt = performance.now()
+  const verdict = await progress.during(`unbroken: ${suite.title}`, () => suite.run(workspace.path))
+  if (verdict.kind !== 'passed') throw new Error(`Unbroken, but not passed: ${JSON.stringify(verdict)}`)
+  progress.say(`unbroken: ${suite.title} passed in ${secondsSince(startedAt).toFixed(1)} s`)
+}
+
+async function tryOne(workspace: Workspace, mutant: Mutant, progress: Progress): Promise<Result> {
+  const startedAt = performance.now()
+  const run = (suite: Suite) =>
+    progress.during(`${mutant.name}: ${suite.title}`, () => suite.run(workspace.path))
+  const ended = (verdict: Result['verdict'], by: string): Result => ({
+    mutant,
+    verdict,
+    by,
+    seconds: secondsSince(startedAt),
+  })
+
+  const verdict = await workspace.with(mutant, async () => {
+    for (const suite of [compiles, ...suitesFor(mutant)]) {
+      const said = await run(suite)
+      if (said.kind !== 'passed') return said
+    }
+  })
+  if (verdict === undefined) return ended('survived', '')
+  if (verdict.kind === 'unusable') return ended('unusable', verdict.reason)
+  if (verdict.kind === 'timed out') return ended('timed out', verdict.test)
+  const again = verdict.again && (await run(verdict.again))
+  if (again && again.kind !== 'passed') return ended('unusable', `Fails without it, too: ${verdict.test}`)
+  return ended('caught', verdict.test)
+}
+
+function lineOf({ mutant, verdict, by, seconds }: Result, done: number, all: number): string {
+  const where = verdict === 'caught' || verdict === 'timed out' ? `\n        by ${by}` : ''
+  return `${String(done).padStart(3)}/${all} ${verdict.padEnd(9)} ${seconds.toFixed(1).padStart(6)} s  ${mutant.name}${where}`
+}
+
+function secondsSince(startedAt: number): number {
+  return (performance.now() - startedAt) / 1_000
+}
