@@ -1,23 +1,26 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { SqlValue } from '../core/state.ts'
 import { type RawRow, SimulatedCursor, type StatementResult, toRow } from './cursor.ts'
+import { IndexCosts } from './index-costs.ts'
+import { schemaChangeCost } from './schema-costs.ts'
 import { sqlError } from './sql-errors.ts'
 import { type StatementText, splitStatements } from './sql-text.ts'
-import { type BoundValue, checkStatement, StatementCache, toBound } from './statements.ts'
+import { type Bindings, bindingsOf, StatementCache, spread } from './statements.ts'
 
 /** Told what an `exec` does, while it does it. */
 export interface ExecObserver {
   /** A statement that may write is about to run. */
   onWriting(): void
-  /** A statement has changed something. */
+  /** A statement has changed something: this many rows, which are none where a table is dropped. */
   onWritten(rows: number): void
   onRead(rows: number): void
 }
 
 /** One object's SQLite database, in memory. It knows nothing of turns, crashes and alarms. */
 export class SimulatedDatabase {
-  readonly #sqlite = new DatabaseSync(':memory:')
+  readonly #sqlite = new DatabaseSync(':memory:', { enableDoubleQuotedStringLiterals: true, limits: LIMITS })
   readonly #statements = new StatementCache(this.#sqlite)
+  readonly #indexes = new IndexCosts(this.#sqlite)
   readonly #queries = new Map<string, readonly StatementText[]>()
   /** Within the transaction that is open, or ended last. */
   #schemaChanged = false
@@ -25,7 +28,7 @@ export class SimulatedDatabase {
   /** Runs every statement of the query; the last one takes the bindings and gives the rows. */
   exec<Row extends Record<string, SqlValue>>(
     query: string,
-    bindings: readonly SqlValue[],
+    values: readonly unknown[],
     observer: ExecObserver,
   ): SimulatedCursor<Row> {
     const { before, last } = this.#split(query)
@@ -33,18 +36,21 @@ export class SimulatedDatabase {
     for (const statement of before) {
       new SimulatedCursor(this.#run(statement, [], observer), onRead).toArray()
     }
-    return new SimulatedCursor<Row>(this.#run(last, bindings, observer), onRead)
+    return new SimulatedCursor<Row>(this.#run(last, values, observer), onRead)
   }
 
   /** Reads all rows at once, for someone who looks from outside. */
-  peek<Row extends Record<string, SqlValue>>(query: string, bindings: readonly SqlValue[]): Row[] {
+  peek<Row extends Record<string, SqlValue>>(query: string, values: readonly unknown[]): Row[] {
     const { last } = this.#split(query)
-    checkStatement(last, bindings.length)
-    if (last.kind !== 'read') throw new Error(`Only reads from outside are simulated, not "${query}"`)
+    if (last.kind === 'write' || last.kind === 'schema') {
+      throw new Error(`Storage is only read from outside; "${query}" would change it`)
+    }
+    const bindings = bindingsOf(last, values)
     try {
-      // node:sqlite gives a row as any column values that it can return; bigint is not among them unless asked for.
-      const rows = this.#statements.get(last.text).statement.all(...bindings.map(toBound)) as RawRow[]
-      return rows.map((row) => toRow<Row>(row))
+      const { statement, columnNames } = this.#statements.get(last.text)
+      // node:sqlite's types do not know that these rows are arrays.
+      const rows = statement.all(...spread(bindings)) as unknown as RawRow[]
+      return rows.map((row) => toRow<Row>(row, columnNames))
     } catch (error) {
       throw sqlError(error)
     }
@@ -53,32 +59,30 @@ export class SimulatedDatabase {
   /** Runs a statement that the simulation itself needs: of transactions and savepoints. */
   control(text: string): void {
     this.#statements.get(text).statement.run()
-    if (text.startsWith('ROLLBACK') && this.#schemaChanged) this.#statements.forget()
+    if (text.startsWith('ROLLBACK') && this.#schemaChanged) this.#forget()
     if (text === 'COMMIT' || text === 'ROLLBACK') this.#schemaChanged = false
   }
 
-  /** Ends all queries that are still being read. */
-  closeCursors(): void {
-    this.#statements.closeAll()
+  /** Ends all queries that are still being read. Whoever reads on gets `error`, if given. */
+  closeCursors(error?: Error): void {
+    this.#statements.closeAll(error)
   }
 
   /** Drops everything the object has created, within the current transaction. */
   dropAll(): void {
-    this.closeCursors()
-    this.#noteSchemaChange()
-    const created = this.#sqlite
-      .prepare(
-        `SELECT type, name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
-      )
-      .all()
+    this.closeCursors(new Error('SQLite query was canceled because the database was deleted.'))
+    const created = this.#sqlite.prepare(CREATED).all()
+    // Tables that refer to each other go in any order.
+    this.#sqlite.exec('PRAGMA defer_foreign_keys = ON')
     for (const { type, name } of created) {
       this.#sqlite.exec(`DROP ${type} IF EXISTS "${String(name).replaceAll('"', '""')}"`)
     }
+    this.#forget()
   }
 
   get sizeInBytes(): number {
     const query = 'SELECT page_count * page_size AS size FROM pragma_page_count, pragma_page_size'
-    const { size } = this.#statements.get(query).statement.get() ?? {}
+    const { size } = this.#sqlite.prepare(query).get() ?? {}
     return Number(size)
   }
 
@@ -90,73 +94,95 @@ export class SimulatedDatabase {
   #split(query: string): { readonly before: readonly StatementText[]; readonly last: StatementText } {
     let statements = this.#queries.get(query)
     if (statements === undefined) {
-      statements = splitStatements(query)
+      const text = String(query)
+      if (text.length > MAX_QUERY_LENGTH) throw new Error('statement too long: SQLITE_TOOBIG')
+      statements = splitStatements(text)
       this.#queries.set(query, statements)
     }
     const last = statements.at(-1)
-    if (last === undefined) throw new Error(`The query holds no SQL statement: "${query}"`)
+    if (last === undefined) throw new Error('A query is split into at least one statement')
     return { before: statements.length === 1 ? NONE : statements.slice(0, -1), last }
   }
 
-  #run(statement: StatementText, bindings: readonly SqlValue[], observer: ExecObserver): StatementResult {
-    checkStatement(statement, bindings.length)
-    const values = bindings.map(toBound)
+  #run(statement: StatementText, values: readonly unknown[], observer: ExecObserver): StatementResult {
+    const bindings = bindingsOf(statement, values)
     try {
-      if (statement.kind === 'read') return this.#read(statement.text, values)
+      if (statement.kind === 'read') return this.#read(statement.text, bindings)
       observer.onWriting()
       return statement.kind === 'write'
-        ? this.#write(statement.text, values, observer)
+        ? this.#write(statement.text, bindings, observer)
         : this.#changeSchema(statement.text, observer)
     } catch (error) {
       throw sqlError(error)
     }
   }
 
-  #read(text: string, values: readonly BoundValue[]): StatementResult {
-    const rows = this.#statements.open(text, values)
+  #read(text: string, bindings: Bindings): StatementResult {
+    const rows = this.#statements.open(text, bindings)
     return { columnNames: rows.columnNames, rows, rowsRead: 0, rowsWritten: 0 }
   }
 
   /** Every row is written before the first is returned, also by SQLite itself. */
-  #write(text: string, values: readonly BoundValue[], observer: ExecObserver): StatementResult {
+  #write(text: string, bindings: Bindings, observer: ExecObserver): StatementResult {
+    if (this.#indexes.start()) this.#schemaChanged = true
     const { statement, columnNames } = this.#statements.get(text)
     // RETURNING gives one row per row written, and nothing else gives rows.
-    const returned = columnNames.length > 0 ? statement.all(...values) : []
-    const written = columnNames.length > 0 ? returned.length : Number(statement.run(...values).changes)
+    const returned = columnNames.length > 0 ? statement.all(...spread(bindings)) : []
+    const changes =
+      columnNames.length > 0 ? returned.length : Number(statement.run(...spread(bindings)).changes)
+    const written = this.#indexes.written(changes)
     if (written > 0) observer.onWritten(written)
-    observer.onRead(written)
-    // node:sqlite types a row as any column values it can return; bigint is not among them unless asked for.
-    const rows = (returned as Record<string, BoundValue>[])[Symbol.iterator]()
-    return { columnNames, rows, rowsRead: written, rowsWritten: written }
+    observer.onRead(changes)
+    // node:sqlite's types do not know that these rows are arrays.
+    const rows = (returned as unknown as RawRow[])[Symbol.iterator]()
+    return { columnNames, rows, rowsRead: changes, rowsWritten: written }
   }
 
   #changeSchema(text: string, observer: ExecObserver): StatementResult {
     const before = this.#schemaVersion()
+    this.#indexes.uninstall()
     // Not cached: it runs once, and would be prepared again anyway after it has changed the schema.
     this.#sqlite.exec(text)
-    const changed = this.#schemaVersion() !== before
-    if (changed) {
-      this.#noteSchemaChange()
-      observer.onRead(SCHEMA_CHANGE.rowsRead)
-      observer.onWritten(SCHEMA_CHANGE.rowsWritten)
-    }
-    return { columnNames: [], rows: [][Symbol.iterator](), ...(changed ? SCHEMA_CHANGE : NO_CHANGE) }
+    if (this.#schemaVersion() === before) return UNCHANGED
+    this.#forget()
+    const cost = schemaChangeCost(this.#sqlite, text)
+    observer.onRead(cost.rowsRead)
+    observer.onWritten(cost.rowsWritten)
+    return { ...UNCHANGED, ...cost }
   }
 
   /** What was prepared on a table that is gone fails without saying why. */
-  #noteSchemaChange(): void {
+  #forget(): void {
     this.#schemaChanged = true
     this.#statements.forget()
+    this.#indexes.forget()
   }
 
   #schemaVersion(): unknown {
-    const { schema_version } = this.#statements.get('PRAGMA schema_version').statement.get() ?? {}
-    return schema_version
+    return Object.values(this.#statements.get('PRAGMA schema_version').statement.get() ?? {})[0]
   }
 }
 
-const NONE: readonly StatementText[] = []
+/** The platform's limits of SQL. Older versions of Node do not hold a database to them. */
+const LIMITS = {
+  length: 2_200_000,
+  sqlLength: 100_000,
+  column: 100,
+  exprDepth: 100,
+  compoundSelect: 5,
+  likePatternLength: 50,
+}
+const MAX_QUERY_LENGTH = LIMITS.sqlLength
 
-/** What CREATE TABLE costs in the runtime. Other changes of a schema cost about as much. */
-const SCHEMA_CHANGE = { rowsRead: 1, rowsWritten: 2 }
-const NO_CHANGE = { rowsRead: 0, rowsWritten: 0 }
+/** Those without pages of their own first: a virtual table takes its shadows with it. */
+const CREATED = `
+  SELECT type, name FROM sqlite_schema
+  WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rootpage`
+
+const NONE: readonly StatementText[] = []
+const UNCHANGED: StatementResult = {
+  columnNames: [],
+  rows: [][Symbol.iterator](),
+  rowsRead: 0,
+  rowsWritten: 0,
+}

@@ -10,8 +10,18 @@ test('semicolons separate statements, but not inside literals, names and comment
   ])
 })
 
-test('a query of comments and blanks holds no statement', () => {
-  expect(texts(' ; -- nothing\n /* at all */ ;')).toEqual([])
+test.each(['', ' ; -- nothing\n /* at all */ ;', 'SELECT 1;;', 'SELECT 1; -- and that was all'])(
+  'the query "%s" ends without a statement',
+  (query) => {
+    expect(splitStatements(query).at(-1)).toMatchObject({
+      kind: 'refused',
+      refusal: expect.stringContaining('did not contain'),
+    })
+  },
+)
+
+test('an empty statement before another is left out', () => {
+  expect(texts(';; SELECT 1;\n')).toEqual(['SELECT 1'])
 })
 
 test("a trigger's body belongs to its statement", () => {
@@ -21,12 +31,14 @@ test("a trigger's body belongs to its statement", () => {
 })
 
 test.each([
-  ['SELECT ?, ?', 2],
-  ["SELECT '?', ?", 1],
-  ['SELECT ?2, ?1, ?2', 2],
-  ['SELECT 1 -- ?', 0],
+  ['SELECT ?, ?', [undefined, undefined]],
+  ["SELECT '?', ?", [undefined]],
+  ['SELECT ?2, ?1, ?2', ['?1', '?2']],
+  ['SELECT ?2', [undefined, '?2']],
+  ['SELECT 1 -- ?', []],
+  ['SELECT :a, ?, @b, :a', [':a', undefined, '@b']],
 ])('%s takes its placeholders as parameters', (query, parameters) => {
-  expect(splitStatements(query)[0]?.parameters).toBe(parameters)
+  expect(splitStatements(query)[0]?.parameters).toEqual(parameters)
 })
 
 test.each([
@@ -35,8 +47,21 @@ test.each([
   ['WITH a AS (SELECT 1) DELETE FROM b', 'write'],
   ['replace into a values (1)', 'write'],
   ['CREATE TABLE a (x)', 'schema'],
-  ['BEGIN', 'control'],
-  ['VACUUM', 'control'],
+  ['pragma table_info(a)', 'read'],
+  ["SELECT * FROM pragma_table_info('a')", 'read'],
 ])('%s is of kind %s', (query, kind) => {
   expect(splitStatements(query)[0]?.kind).toBe(kind)
+})
+
+test.each([
+  'BEGIN',
+  'release x',
+  'VACUUM',
+  'attach "a" as b',
+  'CREATE TEMP TABLE a (x)',
+  'PRAGMA user_version = 1',
+  'SELECT * FROM pragma_page_count',
+  'SELECT * FROM _cf_KV',
+])('%s is refused', (query) => {
+  expect(splitStatements(query)[0]?.kind).toBe('refused')
 })

@@ -1,18 +1,13 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { SqlValue } from '../core/state.ts'
 import type { RawRow } from './cursor.ts'
-import { notAuthorized, sqlError } from './sql-errors.ts'
-import type { StatementText } from './sql-text.ts'
-
-/** The platform's limit of values bound to one statement. */
-const MAX_PARAMETERS = 100
-
-/** The pragmas an object may use. Others are not authorised, `user_version` among them. */
-const PRAGMA =
-  /^pragma\s+((table|index)_x?info|(table|index|function)_list|foreign_keys|foreign_key_(list|check)|defer_foreign_keys|case_sensitive_like|ignore_check_constraints|legacy_alter_table|recursive_triggers|reverse_unordered_selects|quick_check|optimize)\b/i
+import { isIntegerTooLarge, sqlError } from './sql-errors.ts'
+import { MAX_PARAMETERS, type StatementText } from './sql-text.ts'
 
 /** What node:sqlite binds; an object binds an `ArrayBuffer` where Node wants a view. */
 export type BoundValue = string | number | null | Uint8Array
+
+/** The values of a statement as node:sqlite wants them: those of named placeholders in one object, before the others. */
+export type Bindings = readonly (BoundValue | Record<string, BoundValue>)[]
 
 export interface Prepared {
   readonly statement: StatementSync
@@ -39,20 +34,29 @@ export class StatementCache {
   }
 
   /** Starts reading. Until the rows are read to the end, the statement is theirs alone. */
-  open(text: string, values: readonly BoundValue[]): OpenRows {
+  open(text: string, bindings: Bindings): OpenRows {
     const prepared = this.get(text)
     this.#prepared.delete(text)
-    const rows = new OpenRows(prepared.statement.iterate(...values), prepared.columnNames, () => {
-      this.#open.delete(rows)
-      this.#prepared.set(text, prepared)
-    })
+    const rows = new OpenRows(
+      prepared.columnNames,
+      () => iterate(prepared.statement, bindings),
+      () => {
+        const { statement } = this.#prepare(text)
+        statement.setReadBigInts(true)
+        return iterate(statement, bindings)
+      },
+      () => {
+        this.#open.delete(rows)
+        this.#prepared.set(text, prepared)
+      },
+    )
     this.#open.add(rows)
     return rows
   }
 
-  /** Ends all reading: an open statement keeps a table from being dropped. */
-  closeAll(): void {
-    for (const rows of [...this.#open]) rows.return()
+  /** Ends all reading: an open statement keeps a table from being dropped. Whoever reads on gets `error`, if given. */
+  closeAll(error?: Error): void {
+    for (const rows of [...this.#open]) rows.close(error)
   }
 
   /** What was prepared on a table whose creation is undone cannot be run again, nor prepared anew by node:sqlite. */
@@ -62,6 +66,7 @@ export class StatementCache {
 
   #prepare(text: string): Prepared {
     const statement = this.#sqlite.prepare(text)
+    statement.setReturnArrays(true)
     return { statement, columnNames: statement.columns().map((column) => column.name) }
   }
 }
@@ -69,56 +74,106 @@ export class StatementCache {
 /** The rows of a running query. */
 export class OpenRows implements Iterator<RawRow> {
   readonly columnNames: readonly string[]
-  readonly #steps: Iterator<unknown>
+  #steps: Iterator<unknown>
+  readonly #startWithBigInts: () => Iterator<unknown>
   readonly #onEnd: () => void
+  #taken = 0
   #ended = false
+  #error: Error | undefined
 
-  constructor(steps: Iterator<unknown>, columnNames: readonly string[], onEnd: () => void) {
-    this.#steps = steps
+  constructor(
+    columnNames: readonly string[],
+    start: () => Iterator<unknown>,
+    startWithBigInts: () => Iterator<unknown>,
+    onEnd: () => void,
+  ) {
     this.columnNames = columnNames
+    this.#steps = start()
+    this.#startWithBigInts = startWithBigInts
     this.#onEnd = onEnd
   }
 
   next(): IteratorResult<RawRow> {
-    if (this.#ended) return { done: true, value: undefined }
+    if (this.#error !== undefined) throw this.#error
+    if (this.#ended) return END
     try {
-      const step = this.#steps.next()
-      if (step.done) return this.#end()
-      // node:sqlite yields its rows as objects of column values; its types leave the iterator open.
+      const step = this.#step()
+      if (step.done) {
+        this.close()
+        return END
+      }
+      this.#taken++
+      // node:sqlite's types do not know that these rows are arrays.
       return { done: false, value: step.value as RawRow }
     } catch (error) {
-      this.#end()
+      this.close()
       throw sqlError(error)
     }
   }
 
   return(): IteratorResult<RawRow> {
-    if (!this.#ended) this.#steps.return?.()
-    return this.#end()
+    this.close()
+    return END
   }
 
-  #end(): IteratorResult<RawRow> {
-    if (!this.#ended) {
-      this.#ended = true
-      this.#onEnd()
+  /** Ends the query; `next` throws `error` from now on, or has no more rows. */
+  close(error?: Error): void {
+    this.#error = error
+    if (this.#ended) return
+    this.#ended = true
+    this.#steps.return?.()
+    this.#onEnd()
+  }
+
+  #step(): IteratorResult<unknown> {
+    try {
+      return this.#steps.next()
+    } catch (error) {
+      if (!isIntegerTooLarge(error)) throw error
+      this.#steps.return?.()
+      this.#steps = this.#startWithBigInts()
+      for (let skipped = 0; skipped < this.#taken; skipped++) this.#steps.next()
+      return this.#steps.next()
     }
-    return { done: true, value: undefined }
   }
 }
 
-/** Throws when the runtime would refuse the statement before running it. */
-export function checkStatement({ text, kind, parameters }: StatementText, given: number): void {
-  if (kind === 'control') {
-    throw new Error(`An object may not run "${text}": use storage.transactionSync() for a transaction`)
-  }
-  if (/^pragma\b/i.test(text) && !PRAGMA.test(text)) throw notAuthorized()
-  if (given > MAX_PARAMETERS) throw new Error('too many SQL variables: SQLITE_ERROR')
-  if (given !== parameters) {
-    throw new Error(`Wrong number of parameter bindings: "${text}" takes ${parameters}, given were ${given}`)
-  }
+const END: IteratorResult<never> = { done: true, value: undefined }
+
+function iterate(statement: StatementSync, bindings: Bindings): Iterator<unknown> {
+  return statement.iterate(...spread(bindings))
 }
 
-/** `undefined`, which the types do not allow, is bound as null by the runtime too. */
-export function toBound(value: SqlValue | undefined): BoundValue {
-  return value instanceof ArrayBuffer ? new Uint8Array(value) : (value ?? null)
+/** Throws what the runtime would throw before running the statement; else gives its values. */
+export function bindingsOf({ parameters, refusal }: StatementText, values: readonly unknown[]): Bindings {
+  if (refusal !== undefined) throw new Error(refusal)
+  const count = parameters.length
+  if (count > MAX_PARAMETERS) throw new Error('too many SQL variables: SQLITE_ERROR')
+  if (values.length !== count) throw new Error('Wrong number of parameter bindings for SQL query.')
+  if (count === 0) return NONE
+  const bound = values.map(toBound)
+  if (parameters.every((name) => name === undefined)) return bound
+  const named: Record<string, BoundValue> = {}
+  for (const [index, name] of parameters.entries()) {
+    if (name !== undefined) named[name] = bound[index] ?? null
+  }
+  return [named, ...bound.filter((_value, index) => parameters[index] === undefined)]
+}
+
+/** node:sqlite's types know the object for named placeholders only as an argument of its own. */
+export function spread(bindings: Bindings): BoundValue[] {
+  return bindings as BoundValue[]
+}
+
+const NONE: readonly BoundValue[] = []
+
+/** What the types do not allow is turned into text, as the runtime does; `undefined` is null. */
+function toBound(value: unknown): BoundValue {
+  if (typeof value === 'string' || typeof value === 'number') return value
+  if (value === null || value === undefined) return null
+  if (value instanceof ArrayBuffer) return new Uint8Array(value)
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+  if (typeof value === 'bigint') throw new TypeError('Cannot convert a BigInt value to a number')
+  if (typeof value === 'symbol') throw new TypeError('Cannot convert a Symbol value to a string')
+  return String(value)
 }

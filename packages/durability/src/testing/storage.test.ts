@@ -32,8 +32,8 @@ test('a cursor gives plain rows once, by iteration, toArray, one, raw and next',
 
 test('one() refuses no row and several rows', async () => {
   const { sql } = await setupRows()
-  expect(() => sql.exec('SELECT * FROM t WHERE id = 9').one()).toThrow('no row')
-  expect(() => sql.exec('SELECT * FROM t').one()).toThrow('several rows')
+  expect(() => sql.exec('SELECT * FROM t WHERE id = 9').one()).toThrow('but got no results')
+  expect(() => sql.exec('SELECT * FROM t').one()).toThrow('but got multiple results')
   sql.exec('DROP TABLE t')
 })
 
@@ -78,8 +78,8 @@ test.each([
   ],
   ['PRAGMA user_version', 'not authorized: SQLITE_AUTH'],
   ['SELECT ?', 'Wrong number of parameter bindings'],
-  ['-- nothing', 'no SQL statement'],
-  ['BEGIN', 'use storage.transactionSync()'],
+  ['-- nothing', 'SQL code did not contain a statement.'],
+  ['BEGIN', 'please use the state.storage.transaction()'],
 ])('%s fails with the words of SQLite', (query, message) => {
   const { sql } = setup()
   sql.exec("INSERT INTO t VALUES (1, 'a')")

@@ -1,4 +1,4 @@
-import { nextTick } from 'node:process'
+import process from 'node:process'
 import { setImmediate } from 'node:timers'
 
 /** More turns than this without a pause is code that spins, not a test. */
@@ -82,7 +82,7 @@ function macrotask(task: () => void): void {
 function wake(): void {
   turnsUntilPause -= 1
   if (turnsUntilPause > 0) {
-    nextTick(runMacrotask)
+    process.nextTick(runMacrotask)
   } else {
     turnsUntilPause = TURNS_BETWEEN_PAUSES
     setImmediate(runMacrotask)
