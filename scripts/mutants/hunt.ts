@@ -40,7 +40,6 @@ export async function hunt(
     return mutants.flatMap((mutant) => results.filter((result) => result.mutant === mutant))
   } finally {
     progress.end()
-    for (const workspace of workspaces) workspace.remove()
   }
 }
 
@@ -81,6 +80,7 @@ async function tryOne(workspace: Workspace, mutant: Mutant, progress: Progress):
       const said = await run(suite)
       if (said.kind !== 'passed') return said
     }
+    return undefined
   })
   if (verdict === undefined) return ended('survived', '')
   if (verdict.kind === 'unusable') return ended('unusable', verdict.reason)

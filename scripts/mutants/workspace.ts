@@ -44,11 +44,12 @@ export function checkFits(mutants: readonly Mutant[]): void {
   if (misfits.length > 0) throw new Error(`Mutants that no longer fit:\n\n${misfits.join('\n\n')}`)
 }
 
-/** A copy of the repository outside of it, for one mutant at a time. */
+/** A copy of the repository outside of it, for one mutant at a time. Gone when this process is, whatever ends it. */
 export class Workspace {
   readonly path: string = mkdtempSync(join(tmpdir(), 'durability-mutants-'))
 
   constructor() {
+    process.on('exit', () => this.#remove())
     for (const name of COPIED) {
       cpSync(join(ROOT, name), join(this.path, name), {
         recursive: true,
@@ -70,7 +71,7 @@ export class Workspace {
     }
   }
 
-  remove(): void {
+  #remove(): void {
     rmSync(this.path, { recursive: true, force: true, maxRetries: 3 })
   }
 
