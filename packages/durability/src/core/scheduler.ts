@@ -91,6 +91,8 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
   /** Resolves when the last work in flight has ended. */
   let idle = Promise.withResolvers<void>()
   let timer: Timer | undefined
+  /** What that timer was set to, until everything is asked again. */
+  let timerMs = NEVER
   /** Work was started outside a pass: the alarm at this instant joins and holds it. */
   let joinAt = NEVER
   /** When anything is next due, and when the object is next needed, as of the last arming. */
@@ -105,6 +107,8 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
 
   const isOpen = () => passes.size > 0
   const isHeld = () => helpers.some(({ inFlight }) => inFlight > 0)
+  /** Something keeps the object in memory. */
+  const isAwake = () => isOpen() || isHeld()
   /** Those that memory starts at their exact time. A pass that only waits, for it came early, delays nobody. */
   const isTimed = ({ helper }: Attached) => settings.liveTimers || helper.timed || !isHeld()
 
@@ -113,9 +117,13 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
    * comes before the wall clock finds nothing due, and is set again.
    */
   const setTimer = (delayMs: number) => {
+    // What is due is not put off by whatever else happens in the same moment, however often it does.
+    if (delayMs <= 1 && timerMs <= 1) return
     timer?.cancel()
-    if (delayMs < NEVER && (isOpen() || isHeld()))
-      timer = clock.setTimer(() => orAlarmLost(() => runDue(true)), Math.max(delayMs, 1))
+    if (delayMs < NEVER && isAwake()) {
+      timerMs = Math.max(delayMs, 1)
+      timer = clock.setTimer(() => orAlarmLost(() => runDue(true)), timerMs)
+    }
   }
 
   /** The platform does not retry a pass that has armed once: while work is held, memory does. */
@@ -144,10 +152,9 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
     attached.failures += 1
     const retryAt = clock.now() + alarmMinDelayMs
     attached.retryAt = retryAt
-    const { name: helper } = attached.helper
     callHook(settings.onAlarmRetry, {
       error,
-      helper,
+      helper: attached.helper.name,
       consecutiveFailures: attached.failures,
       retryAt,
       info: passInfo,
@@ -223,7 +230,7 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
         attached.inFlight -= 1
         if (!isHeld()) idle.resolve()
         // A helper that says itself how it is found again arms whatever its work changes.
-        if (!attached.helper.fallbackWithinMs || !(isOpen() || isHeld())) orAlarmLost(arm)
+        if (!attached.helper.fallbackWithinMs || !isAwake()) orAlarmLost(arm)
       })
   }
 
@@ -250,6 +257,7 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
 
   /** Runs every helper of these that is due, side by side, and arms the alarm. Answers whether any was due. */
   const runDue = (timedOnly = false) => {
+    timerMs = NEVER
     const now = clock.now()
     const due = helpers.filter(
       (attached) => (!timedOnly || isTimed(attached)) && needAt(attached, now) <= now,
@@ -354,7 +362,7 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
       } finally {
         handoff.cancel()
         passes.delete(pass)
-        if (!isOpen() && !isHeld()) timer?.cancel()
+        if (!isAwake()) timer?.cancel()
       }
       // A call may have started work in the moment in which the pass was ending.
       if (!standsRight || isHeld()) arm()
