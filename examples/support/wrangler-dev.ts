@@ -18,6 +18,8 @@ export interface WranglerDevOptions {
   readonly onLine?: (line: string, stream: 'stdout' | 'stderr') => void
   /** ms until the Worker must answer. Default 30 s. */
   readonly readyWithinMs?: number
+  /** Aborting it kills the process while it starts: as with `kill`, and the start rejects. */
+  readonly signal?: AbortSignal
 }
 
 /** One `wrangler dev`, in a process group of its own: only what it started is ever signalled. */
@@ -37,7 +39,16 @@ const READY = /Ready on (http:\/\/[^\s/]+)/
 
 /** Starts `wrangler dev` on loopback, on the embedded runtime only: no account, no terminal, no other host is asked. */
 export async function startWranglerDev(options: WranglerDevOptions): Promise<WranglerDev> {
-  const { config, persistTo, port = 0, vars = {}, args = [], onLine, readyWithinMs = 30_000 } = options
+  const {
+    config,
+    persistTo,
+    port = 0,
+    vars = {},
+    args = [],
+    onLine,
+    readyWithinMs = 30_000,
+    signal,
+  } = options
   const wrangler = join(
     dirname(createRequire(import.meta.url).resolve('wrangler/package.json')),
     'bin/wrangler.js',
@@ -75,6 +86,9 @@ export async function startWranglerDev(options: WranglerDevOptions): Promise<Wra
     await kill()
   }
 
+  const killStarting = () => signalGroup(pid, 'SIGKILL')
+  signal?.addEventListener('abort', killStarting, { once: true })
+
   const output: string[] = []
   const announced = Promise.withResolvers<string>()
   for (const stream of ['stdout', 'stderr'] as const) {
@@ -93,10 +107,14 @@ export async function startWranglerDev(options: WranglerDevOptions): Promise<Wra
       ended.then(() => fail('wrangler dev ended before it was ready')),
       patience(readyWithinMs).then(() => fail(`wrangler dev was not ready within ${readyWithinMs} ms`)),
     ])
+    // The answer may have been on its way when it was killed.
+    signal?.throwIfAborted()
     return { url, processGroup: pid, ended, kill, stop }
   } catch (error) {
     await kill()
     throw new Error(`${String(error)}\n${output.join('\n')}`, { cause: error })
+  } finally {
+    signal?.removeEventListener('abort', killStarting)
   }
 }
 

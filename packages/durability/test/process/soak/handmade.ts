@@ -78,7 +78,7 @@ export class HandMade {
   }
 
   kill(): this {
-    this.#log.append({ what: 'kill', epoch: this.#epoch, open: [] })
+    this.#log.append({ what: 'kill', epoch: this.#epoch, runs: 0, deliveries: 0 })
     return this
   }
 

@@ -26,7 +26,7 @@ export interface KillPlan {
   readonly moment: Moment
   /** ms after the moment. */
   readonly delayMs: number
-  /** Nobody waits until the objects are back. */
+  /** It is killed as soon as an object calls, which is before it is ready for requests. */
   readonly early: boolean
   /** ms before each request. */
   readonly requests: readonly number[]
@@ -36,7 +36,7 @@ export function planKill(random: Random): KillPlan {
   // Most of the moments are ones at which something is open.
   const moments = Object.keys(MOMENTS) as [Moment, ...Moment[]]
   return {
-    moment: random.chance(0.3) ? 'while something was open' : random.pick(moments),
+    moment: random.chance(0.25) ? 'while something was open' : random.pick(moments),
     delayMs: random.chance(0.4) ? 0 : random.integer(0, random.chance(0.7) ? 12 : 150),
     early: random.chance(0.2),
     // One in ten lives long enough for timeouts, far retries and hand-offs.
@@ -49,7 +49,19 @@ export function planKill(random: Random): KillPlan {
 /** ms. The moment is bounded: when nothing of the kind happens the kill comes all the same. */
 const MOMENT_WITHIN_MS = 2_500
 
-/** Resolves when it is time to kill. */
+/** Aborts the signal when it is time to kill a process that is starting. Answers how to call that off. */
+export function killWhileStarting({ delayMs }: KillPlan, log: Log, controller: AbortController): () => void {
+  let timer: NodeJS.Timeout | undefined
+  const unwatch = log.watch((entry) => {
+    if (entry.what === 'call') timer ??= setTimeout(() => controller.abort(), delayMs)
+  })
+  return () => {
+    unwatch()
+    clearTimeout(timer)
+  }
+}
+
+/** Resolves when it is time to kill a process that is ready. */
 export async function killMoment(
   { moment, delayMs }: KillPlan,
   random: Random,

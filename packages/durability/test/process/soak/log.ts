@@ -75,8 +75,13 @@ export type Result = boolean | ObjectStatus | null
 export type EntryContent =
   | { readonly what: 'spawn'; readonly epoch: number }
   | { readonly what: 'ready'; readonly epoch: number }
-  /** `open` are the calls that are unanswered in this moment. */
-  | { readonly what: 'kill'; readonly epoch: number; readonly open: readonly number[] }
+  /** With the runs and deliveries that are open in this moment: they have arrived and are unanswered. */
+  | {
+      readonly what: 'kill'
+      readonly epoch: number
+      readonly runs: number
+      readonly deliveries: number
+    }
   | { readonly what: 'call'; readonly call: Call }
   /** `of` is the `seq` of the call or request. */
   | { readonly what: 'answer'; readonly of: number; readonly status: number }
@@ -107,6 +112,10 @@ export class Log {
 
   constructor(now: () => number = Date.now) {
     this.#now = now
+  }
+
+  get lastKill(): Entry<'kill'> | undefined {
+    return this.entries.findLast((entry) => entry.what === 'kill')
   }
 
   /** Answers the `seq` of the new entry. */

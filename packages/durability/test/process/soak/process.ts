@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { build } from 'esbuild'
 import { startWranglerDev, type WranglerDev } from '../../../../../examples/support/wrangler-dev.ts'
 import type { Action, Log, Result } from './log.ts'
 import type { ObjectName } from './plan.ts'
@@ -11,19 +12,34 @@ const FAULT = /"event":"durability\.|uncaught/i
 /** ms. Only a start that hangs takes so long. */
 const READY_WITHIN_MS = 120_000
 
+const FOLDER = join(import.meta.dirname, 'worker')
+
 /** `wrangler dev` over one folder of state: killed, started again, and asked. */
 export class SoakProcess {
   readonly #log: Log
   readonly #receiver: SoakReceiver
-  readonly #persistTo: string
+  readonly #folder: string
   readonly #seed: number
   #epoch = 0
   #worker: WranglerDev | undefined
 
-  constructor(log: Log, receiver: SoakReceiver, persistTo: string, seed: number) {
+  /** The Worker is bundled once: a file that is edited meanwhile must not start it anew. */
+  static async create(log: Log, receiver: SoakReceiver, folder: string, seed: number): Promise<SoakProcess> {
+    await build({
+      entryPoints: [join(FOLDER, 'worker.ts')],
+      outfile: join(folder, 'worker/worker.js'),
+      bundle: true,
+      format: 'esm',
+      target: 'es2024',
+      external: ['cloudflare:*'],
+    })
+    return new SoakProcess(log, receiver, folder, seed)
+  }
+
+  private constructor(log: Log, receiver: SoakReceiver, folder: string, seed: number) {
     this.#log = log
     this.#receiver = receiver
-    this.#persistTo = persistTo
+    this.#folder = folder
     this.#seed = seed
   }
 
@@ -31,21 +47,38 @@ export class SoakProcess {
     return this.#epoch
   }
 
-  /** Resolves when the Worker answers; no object is asked anything. */
-  async start(): Promise<void> {
+  /**
+   * Resolves when the Worker answers; no object is asked anything. When `signal` is aborted before that the process is
+   * killed. Answers whether it is there.
+   */
+  async start(signal: AbortSignal): Promise<boolean> {
     this.#epoch += 1
     const epoch = this.#epoch
     this.#log.append({ what: 'spawn', epoch })
-    this.#worker = await startWranglerDev({
-      config: join(import.meta.dirname, 'worker/wrangler.toml'),
-      persistTo: this.#persistTo,
+    const starting = startWranglerDev({
+      config: join(FOLDER, 'wrangler.toml'),
+      persistTo: join(this.#folder, 'state'),
+      args: ['--no-bundle', join(this.#folder, 'worker/worker.js')],
       vars: { RECEIVER: this.#receiver.url, SEED: String(this.#seed), EPOCH: String(epoch) },
       readyWithinMs: READY_WITHIN_MS,
+      signal,
       onLine: (line) => {
         if (FAULT.test(line) && !EXPECTED.test(line)) this.#log.append({ what: 'printed', epoch, line })
       },
     })
+    const killed = () => this.#killed()
+    // It is called after the listener that sends the signal.
+    signal.addEventListener('abort', killed)
+    try {
+      this.#worker = await starting
+    } catch (error) {
+      if (signal.aborted) return false
+      throw error
+    } finally {
+      signal.removeEventListener('abort', killed)
+    }
     this.#log.append({ what: 'ready', epoch })
+    return true
   }
 
   /** SIGKILL to every process it consists of, at once; resolves when all are gone. */
@@ -54,10 +87,14 @@ export class SoakProcess {
     if (worker === undefined) return
     this.#worker = undefined
     // It is sent before the first await.
-    const killed = worker.kill()
-    this.#log.append({ what: 'kill', epoch: this.#epoch, open: this.#receiver.open })
+    const sent = worker.kill()
+    this.#killed()
+    await sent
+  }
+
+  #killed(): void {
+    this.#log.append({ what: 'kill', epoch: this.#epoch, ...this.#receiver.working })
     this.#receiver.cut(this.#epoch)
-    await killed
   }
 
   /** Ends it when all is done: that is no kill to be judged. */

@@ -39,11 +39,6 @@ export class SoakReceiver {
     return `http://127.0.0.1:${address.port}`
   }
 
-  /** The `seq` of every call that has arrived and is unanswered. */
-  get open(): number[] {
-    return [...this.#open.keys()]
-  }
-
   /** How many runs and deliveries are open: unanswered, and not yet given up by their caller. */
   get working(): { readonly runs: number; readonly deliveries: number } {
     const now = Date.now()

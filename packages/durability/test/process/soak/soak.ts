@@ -2,23 +2,23 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Random, seedOf } from '../../simulation/random.ts'
-import { killMoment, planKill, wait } from './kills.ts'
+import { type KillPlan, killMoment, killWhileStarting, planKill, wait } from './kills.ts'
 import type { Log, ObjectStatus } from './log.ts'
 import { OBJECTS, type ObjectName } from './plan.ts'
 import { SoakProcess } from './process.ts'
 import { SoakReceiver } from './receiver.ts'
 import { SoakUser } from './user.ts'
 
-/** Told when a process has been killed, in time for the next one to be started. */
+/** Told when a process has been killed. */
 export interface KillReport {
   /** From 1. */
   readonly kill: number
   readonly moment: string
+  /** What was open at the kill. */
   readonly runs: number
   readonly deliveries: number
-  /** ms from its start until it was ready, and from then until its objects were back. */
+  /** ms from its start until it was ready, or killed. */
   readonly startMs: number
-  readonly backMs: number
 }
 
 export interface SoakOptions {
@@ -39,52 +39,54 @@ const DRAINED_WITHIN_MS = 120_000
 export async function soak(log: Log, options: SoakOptions): Promise<void> {
   const { kills, seed, onKill, onStep } = options
   const receiver = await SoakReceiver.listen(log, seed)
-  const persistTo = await mkdtemp(join(tmpdir(), 'durability-soak-'))
-  const process = new SoakProcess(log, receiver, persistTo, seed)
+  const folder = await mkdtemp(join(tmpdir(), 'durability-soak-'))
+  const process = await SoakProcess.create(log, receiver, folder, seed)
   const user = new SoakUser(process, log)
   try {
     for (let kill = 1; kill <= kills; kill += 1) {
       const random = new Random(seedOf(seed, 6, kill))
       const plan = planKill(random)
-      const times = await startAndComeBack(process, user, log, plan.early)
-      if (kill === 1) await user.begin(random)
-      for (const afterMs of plan.requests) {
-        await wait(afterMs)
-        await user.act(random)
+      const startedAt = Date.now()
+      const isReady = await start(process, log, plan.early ? plan : undefined)
+      const startMs = Date.now() - startedAt
+      if (isReady) {
+        await comeBack(user, log)
+        if (kill === 1) await user.begin(random)
+        for (const afterMs of plan.requests) {
+          await wait(afterMs)
+          await user.act(random)
+        }
+        await killMoment(plan, random, log, receiver, user)
+        await process.kill()
       }
-      await killMoment(plan, random, log, receiver, user)
-      const { working } = receiver
-      await process.kill()
-      onKill({ kill, moment: plan.moment, ...times, ...working })
+      const { runs = 0, deliveries = 0 } = log.lastKill ?? {}
+      onKill({ kill, moment: isReady ? plan.moment : 'while it started', runs, deliveries, startMs })
     }
     onStep('All kills are done: starting once more, to let everything finish')
-    await startAndComeBack(process, user, log, false)
+    await start(process, log)
+    await comeBack(user, log)
     await user.end()
     await drain(process, options)
   } finally {
     await process.dispose()
     await receiver.close()
-    await rm(persistTo, { recursive: true, force: true })
+    await rm(folder, { recursive: true, force: true })
   }
 }
 
-/** Without a request, each object that has a live schedule has to call. */
-async function startAndComeBack(
-  process: SoakProcess,
-  user: SoakUser,
-  log: Log,
-  early: boolean,
-): Promise<Pick<KillReport, 'startMs' | 'backMs'>> {
-  const missing = new Set(user.live)
-  const unwatch = log.watch((entry) => {
-    if (entry.what === 'call' && entry.call.epoch === process.epoch) missing.delete(entry.call.object)
-  })
-  const startedAt = Date.now()
-  await process.start()
-  const readyAt = Date.now()
-  if (!early && missing.size > 0) await log.next(() => missing.size === 0, BACK_WITHIN_MS)
-  unwatch()
-  return { startMs: readyAt - startedAt, backMs: Date.now() - readyAt }
+/** Answers whether it is there: it may be killed while it starts. */
+async function start(process: SoakProcess, log: Log, early?: KillPlan): Promise<boolean> {
+  const controller = new AbortController()
+  const callOff = early && killWhileStarting(early, log, controller)
+  const isReady = await process.start(controller.signal)
+  callOff?.()
+  return isReady
+}
+
+/** Waits until each object that has a live schedule has called, without a request. The audit judges whether it has. */
+async function comeBack(user: SoakUser, log: Log): Promise<void> {
+  const isBack = () => user.missing.length === 0
+  if (!isBack()) await log.next(isBack, BACK_WITHIN_MS)
 }
 
 /** The schedules have ended: waits until nothing is left. The audit judges the last statuses. */

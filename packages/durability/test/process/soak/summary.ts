@@ -6,6 +6,8 @@ import type { Entry } from './log.ts'
 /** What happened in a soak, counted from its log. */
 export interface Summary {
   readonly kills: number
+  /** Kills that fell while a run or a delivery was open. */
+  readonly open: number
   readonly minutes: number
   /** Recorded runs, whether they were called or not. */
   readonly runs: number
@@ -35,8 +37,10 @@ export function summaryOf(entries: readonly Entry[]): Summary {
   const deliveries = ofKind(exchanges, 'outcome')
   const untold = runs.filter((run) => isLostDeadLetter(run, history)).length
   const told = runs.filter(({ all }) => eventsOf(all, 'dead_lettered').length > 0).length
+  const kills = entries.filter((entry) => entry.what === 'kill')
   return {
-    kills: entries.filter(({ what }) => what === 'kill').length,
+    kills: kills.length,
+    open: kills.filter(({ runs, deliveries }) => runs + deliveries > 0).length,
     minutes: ((entries.at(-1)?.at ?? 0) - (entries[0]?.at ?? 0)) / 60_000,
     runs: runs.length,
     called: ofKind(exchanges, 'run').length,

@@ -15,6 +15,8 @@ export class SoakUser {
   readonly #process: SoakProcess
   readonly #known: Readonly<Record<ObjectName, Known>>
   readonly #pendingAlarms = new Set<string>()
+  /** Objects that have called since the last start. */
+  readonly #back = new Set<ObjectName>()
   readonly #alarmTimes = new Set<number>()
 
   constructor(process: SoakProcess, log: Log) {
@@ -28,9 +30,9 @@ export class SoakUser {
     log.watch((entry) => this.#notice(entry))
   }
 
-  /** Objects that surely have a live schedule: they have to come back without a request. */
-  get live(): ObjectName[] {
-    return OBJECTS.filter((object) => this.#known[object].state === 'live')
+  /** Objects that surely have a live schedule and have not called since the last start. */
+  get missing(): ObjectName[] {
+    return OBJECTS.filter((object) => this.#known[object].state === 'live' && !this.#back.has(object))
   }
 
   async begin(random: Random): Promise<void> {
@@ -112,8 +114,12 @@ export class SoakUser {
   }
 
   #notice(entry: Entry): void {
-    if (entry.what !== 'call' || entry.call.kind !== 'alarmEvent') return
-    const { event, object } = entry.call
+    if (entry.what === 'spawn') this.#back.clear()
+    if (entry.what !== 'call') return
+    const { object } = entry.call
+    this.#back.add(object)
+    if (entry.call.kind !== 'alarmEvent') return
+    const { event } = entry.call
     if (event.type === 'completed' || event.type === 'dead_lettered')
       this.#pendingAlarms.delete(`${object} ${event.name}`)
   }
