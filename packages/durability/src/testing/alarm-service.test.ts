@@ -2,9 +2,8 @@ import { expect, test } from 'vitest'
 import type { SimulatedAlarmInfo } from './alarm-service.ts'
 import { type SimulatedObject, simulateObject } from './object.ts'
 import type { SimulatedObjectOptions } from './object-options.ts'
-import type { SimulatedState } from './state.ts'
 
-type Handler = (ctx: SimulatedState, info: SimulatedAlarmInfo, number: number) => unknown
+type Handler = (ctx: DurableObjectState, info: SimulatedAlarmInfo, number: number) => unknown
 
 /** An object whose `alarm()` is `handler`, with a log of when it was called and with what. */
 function setup(handler: Handler = () => undefined, options: SimulatedObjectOptions = {}) {
@@ -113,8 +112,64 @@ test('an alarm set during the pause before a retry does not shorten the pause', 
   await object.advance('10 s')
   expect(calls.map((call) => [call.atMs, call.info.retryCount])).toEqual([
     [1_000, 0],
-    [3_000, 0],
+    [3_000, 1],
   ])
+})
+
+test('a retry that takes the place of a newer alarm, and fails too, leaves that to be delivered at once', async () => {
+  const { object, calls, set, start } = setup((_ctx, _info, number) => number <= 2 && fail())
+  set(1_000)
+  await object.advance('2 s')
+  set(2_001)
+  await object.advance('1 hour')
+  expect(calls).toEqual([
+    { atMs: 1_000, info: { scheduledTime: start + 1_000, retryCount: 0, isRetry: false } },
+    { atMs: 3_000, info: { scheduledTime: start + 1_000, retryCount: 1, isRetry: true } },
+    { atMs: 3_000, info: { scheduledTime: start + 2_001, retryCount: 0, isRetry: false } },
+  ])
+})
+
+test('an alarm set for after the pause before a retry takes its place', async () => {
+  const { object, calls, set } = setup((_ctx, _info, number) => number === 1 && fail())
+  set(1_000)
+  await object.advance('2 s')
+  set(9_000)
+  await object.advance('1 hour')
+  expect(calls.map((call) => [call.atMs, call.info.retryCount])).toEqual([
+    [1_000, 0],
+    [9_000, 0],
+  ])
+})
+
+test('abort() in the handler is a failure: retried six times, with this turn lost', async () => {
+  const { object, calls, set } = setup((ctx) => {
+    ctx.storage.kv.put('lost', true)
+    void ctx.storage.setAlarm(object.world.clock.now() + 60_000)
+    ctx.abort('enough')
+  })
+  set(1_000)
+  await object.advance('1 hour')
+  expect(calls.map((call) => call.info.retryCount)).toEqual([0, 1, 2, 3, 4, 5, 6])
+  expect(object.ctx.storage.kv.get('lost')).toBeUndefined()
+  expect(object.alarmAt).toBeNull()
+})
+
+test('an alarm set in the handler by a transactionSync that is undone stays in storage and is never delivered', async () => {
+  const { object, times, set, start } = setup((ctx) => {
+    const undone = () =>
+      ctx.storage.transactionSync(() => {
+        void ctx.storage.setAlarm(object.world.clock.now() + 5_000)
+        throw new Error('undone')
+      })
+    expect(undone).toThrow('undone')
+  })
+  set(1_000)
+  await object.advance('1 hour')
+  expect(times()).toEqual([1_000])
+  expect(await object.ctx.storage.getAlarm()).toBe(start + 1_000)
+  object.crash()
+  await object.advance('1 hour')
+  expect(times()).toEqual([1_000])
 })
 
 test('an alarm that comes due while one is handled starts when that returns', async () => {

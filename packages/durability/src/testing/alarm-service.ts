@@ -35,6 +35,8 @@ interface Invocation {
   readonly life: Life
   readonly startedMs: number
   readonly info: SimulatedAlarmInfo
+  /** The retry of an alarm that another has replaced meanwhile: if it fails too, the other is delivered at once. */
+  readonly isOvertaken: boolean
 }
 
 /** The platform's side of one object's alarm: at least once, never two at a time, retried when `alarm()` throws. */
@@ -45,6 +47,7 @@ export class AlarmService {
   #retries = 0
   /** The alarm that `#retries` counts for; any other is a new one. */
   #failed: StoredAlarm | undefined
+  #failedInfo: SimulatedAlarmInfo | undefined
   #failedStarts = 0
   /** Neither a retry nor an alarm set meanwhile comes before this point of the clock's time line. */
   #notBeforeMs = 0
@@ -64,8 +67,10 @@ export class AlarmService {
     if (this.#running !== undefined) return this.#running.startedMs + limitMs
     if (isBlocked()) return undefined
     if (this.#forced !== undefined) return clock.elapsedMs
-    const { at } = store.committedAlarm
-    return at === null ? undefined : Math.max(clock.elapsedAtPlatform(at), this.#notBeforeMs, clock.elapsedMs)
+    const { at, isStale } = store.committedAlarm
+    return at === null || isStale
+      ? undefined
+      : Math.max(clock.elapsedAtPlatform(at), this.#notBeforeMs, clock.elapsedMs)
   }
 
   /** Delivers the alarm that is due now, or cuts the invocation that has run for too long. */
@@ -87,7 +92,8 @@ export class AlarmService {
   /** Makes the next delivery one that time would not bring. False when there is nothing to deliver. */
   force(how: 'due' | 'early' | 'duplicate'): boolean {
     const { clock, store } = this.#parts
-    const { at } = store.committedAlarm
+    const { at, isStale } = store.committedAlarm
+    if (isStale && how !== 'duplicate') return false
     if (how === 'due') return at !== null && clock.elapsedAtPlatform(at) <= clock.elapsedMs
     const possible = how === 'duplicate' ? this.#last !== undefined : at !== null
     if (possible) this.#forced = how
@@ -99,11 +105,16 @@ export class AlarmService {
     this.#notBeforeMs = this.#parts.clock.elapsedMs + forMs
   }
 
-  /** The instance is gone: an alarm it was handling is delivered again, as if for the first time. */
+  /**
+   * The instance is gone: an alarm it was handling is delivered again, as if for the first time. If the object itself
+   * was the reason, the alarm has failed, and is retried like any other.
+   */
   onDeath(life: Life): void {
-    if (this.#running?.life !== life) return
+    const running = this.#running
+    if (running?.life !== life) return
     this.#running = undefined
-    this.#giveBack()
+    if (life.reason === undefined) this.#giveBack()
+    else this.#fail(running)
   }
 
   #start(): AlarmReceiver | undefined {
@@ -122,12 +133,18 @@ export class AlarmService {
 
   #deliver(receiver: AlarmReceiver, scheduledTime: number, duplicate: boolean): void {
     const { store, clock, turns } = this.#parts
-    if (store.committedAlarm !== this.#failed) this.#retries = 0
+    const isOvertaken = !duplicate && this.#isOvertaken(scheduledTime)
+    if (store.committedAlarm !== this.#failed && !isOvertaken) this.#retries = 0
     const retryCount = duplicate ? 0 : this.#retries
-    const info = { scheduledTime, retryCount, isRetry: retryCount > 0 }
-    const invocation: Invocation = { life: receiver.life, startedMs: clock.elapsedMs, info }
+    const info = {
+      scheduledTime: (isOvertaken && this.#failedInfo?.scheduledTime) || scheduledTime,
+      retryCount,
+      isRetry: retryCount > 0,
+    }
+    const invocation: Invocation = { life: receiver.life, startedMs: clock.elapsedMs, info, isOvertaken }
     this.#running = invocation
     this.#last = info
+    if (!duplicate) this.#failed = undefined
     if (!duplicate) store.commitAlarm({ at: scheduledTime, delivering: true })
     if (!receiver.life.passSeam('alarm')) return
     const end = (succeeded: boolean) => (): void => turns.post(() => this.#finish(invocation, succeeded))
@@ -144,14 +161,35 @@ export class AlarmService {
     this.#running = undefined
     const { store } = this.#parts
     // Set anew or deleted by the handler: whether the handler succeeded makes no difference then.
+    const { delivering, isStale, at } = store.committedAlarm
+    if (!delivering) return
+    if (succeeded) store.commitAlarm(isStale ? { at, delivering: false, isStale } : NO_ALARM)
+    else this.#fail(invocation)
+  }
+
+  #fail({ info, isOvertaken }: Invocation): void {
+    const { store } = this.#parts
     if (!store.committedAlarm.delivering) return
-    if (succeeded || this.#retries === MAX_RETRIES) {
+    if (isOvertaken) {
+      this.#giveBack()
+    } else if (this.#retries === MAX_RETRIES) {
       store.commitAlarm(NO_ALARM)
     } else {
       this.holdBack(FIRST_RETRY_MS * 2 ** this.#retries++)
       this.#giveBack()
       this.#failed = store.committedAlarm
+      this.#failedInfo = info
     }
+  }
+
+  /** The alarm was set during the pause before a retry, for a time within it: the retry comes in its place. */
+  #isOvertaken(scheduledTime: number): boolean {
+    const { clock, store } = this.#parts
+    return (
+      this.#failed !== undefined &&
+      store.committedAlarm !== this.#failed &&
+      clock.elapsedAtPlatform(scheduledTime) < this.#notBeforeMs
+    )
   }
 
   #giveBack(): void {

@@ -3,15 +3,14 @@ import type { Clock } from '../core/clock.ts'
 import type { SimulatedSeam } from './crash-plan.ts'
 import type { SimulatedLife } from './life.ts'
 import { type SimulatedObject, simulateObject } from './object.ts'
-import type { SimulatedState } from './state.ts'
 
 /** Records a row, calls out once it is durable, records the answer, arms the next alarm: each step can be cut off. */
 class Job {
-  readonly ctx: SimulatedState
+  readonly ctx: DurableObjectState
   readonly clock: Clock
   readonly callOut: (id: number) => Promise<void>
 
-  constructor(ctx: SimulatedState, clock: Clock, callOut: (id: number) => Promise<void>) {
+  constructor(ctx: DurableObjectState, clock: Clock, callOut: (id: number) => Promise<void>) {
     this.ctx = ctx
     this.clock = clock
     this.callOut = callOut
@@ -35,7 +34,7 @@ class Job {
 function setup() {
   const calls: number[] = []
   const seams: SimulatedSeam[] = []
-  const factory = (ctx: SimulatedState, clock: Clock, life: SimulatedLife) => {
+  const factory = (ctx: DurableObjectState, clock: Clock, life: SimulatedLife) => {
     const handler = async (id: number) => {
       calls.push(id)
       await life.seam('in the handler')

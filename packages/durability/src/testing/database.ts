@@ -5,7 +5,7 @@ import { IndexCosts } from './index-costs.ts'
 import { schemaChangeCost } from './schema-costs.ts'
 import { sqlError } from './sql-errors.ts'
 import { type StatementText, splitStatements } from './sql-text.ts'
-import { type Bindings, bindingsOf, StatementCache, spread } from './statements.ts'
+import { type Bindings, type BoundValue, bindingsOf, StatementCache, spread } from './statements.ts'
 
 /** Told what an `exec` does, while it does it. */
 export interface ExecObserver {
@@ -47,13 +47,23 @@ export class SimulatedDatabase {
     }
     const bindings = bindingsOf(last, values)
     try {
-      const { statement, columnNames } = this.#statements.get(last.text)
-      // node:sqlite's types do not know that these rows are arrays.
-      const rows = statement.all(...spread(bindings)) as unknown as RawRow[]
-      return rows.map((row) => toRow<Row>(row, columnNames))
+      const { columnNames } = this.#statements.get(last.text)
+      return this.internal(last.text, ...spread(bindings)).map((row) => toRow<Row>(row, columnNames))
     } catch (error) {
       throw sqlError(error)
     }
+  }
+
+  /** Runs a statement of the simulation's own on the object's data, and gives its rows. */
+  internal(text: string, ...values: BoundValue[]): RawRow[] {
+    // node:sqlite's types do not know that these rows are arrays.
+    return this.#statements.get(text).statement.all(...values) as unknown as RawRow[]
+  }
+
+  /** Creates a table of the simulation's own, within the current transaction. */
+  createInternal(text: string): void {
+    this.#sqlite.exec(text)
+    this.#forget()
   }
 
   /** Runs a statement that the simulation itself needs: of transactions and savepoints. */

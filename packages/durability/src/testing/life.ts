@@ -2,6 +2,7 @@ import type { Clock, Timer } from '../core/clock.ts'
 import type { SimulatedClock } from './clock.ts'
 import type { CostCounter } from './costs.ts'
 import type { CrashPlan, SimulatedSeam } from './crash-plan.ts'
+import { InputGate } from './input-gate.ts'
 import type { TurnQueue } from './turns.ts'
 
 /** What a factory gets to tie its scenario to one instance's life. */
@@ -38,14 +39,17 @@ export interface LifeHost {
 export class Life implements SimulatedLife {
   /** The instance's clock. Its timers die with it. */
   readonly clock: Clock
+  readonly gate: InputGate
   readonly #host: LifeHost
   readonly #timers = new Set<Timer>()
   readonly #mourners = new Set<() => void>()
   #dead = false
   #buried = false
+  #reason: unknown
 
   constructor(host: LifeHost) {
     this.#host = host
+    this.gate = new InputGate({ clock: host.clock, turns: host.turns, reset: (reason) => this.kill(reason) })
     this.clock = {
       now: () => host.clock.now(),
       setTimer: (fire, delayMs) => this.#setTimer(fire, delayMs),
@@ -61,11 +65,18 @@ export class Life implements SimulatedLife {
     return this.#buried
   }
 
-  kill(): void {
+  /** What the object itself died of; `undefined` for a crash from outside. */
+  get reason(): unknown {
+    return this.#reason
+  }
+
+  kill(reason?: unknown): void {
     if (this.#dead) return
     this.#dead = true
+    this.#reason = reason
     for (const timer of this.#timers) timer.cancel()
     this.#timers.clear()
+    this.gate.abandon()
     this.#host.onDeath(this)
     for (const mourn of this.#mourners) mourn()
     this.#mourners.clear()
@@ -138,10 +149,12 @@ export class Life implements SimulatedLife {
 
   #setTimer(fire: () => void, delayMs: number): Timer {
     if (this.#dead) return { cancel: () => undefined }
-    const inner = this.#host.clock.setTimer(() => {
+    const { closure } = this.gate
+    const inner = this.#host.clock.setTimer(() => this.gate.pass(event, closure), delayMs)
+    const event = (): void => {
       this.#timers.delete(timer)
-      if (this.passSeam('timer')) fire()
-    }, delayMs)
+      if (this.passSeam('timer')) this.#callBack(fire)
+    }
     const timer: Timer = {
       cancel: () => {
         this.#timers.delete(timer)
@@ -150,6 +163,15 @@ export class Life implements SimulatedLife {
     }
     this.#timers.add(timer)
     return timer
+  }
+
+  /** What a callback throws is the test's to see, but not the end of one that has just killed its instance. */
+  #callBack(fire: () => void): void {
+    try {
+      fire()
+    } catch (error) {
+      if (!this.#dead) throw error
+    }
   }
 }
 

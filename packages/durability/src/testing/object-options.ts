@@ -1,10 +1,10 @@
 import type { Clock } from '../core/clock.ts'
+import type { AlarmCallTiming } from './alarm-calls.ts'
 import type { SimulatedAlarmInfo } from './alarm-service.ts'
 import type { SimulatedSeam } from './crash-plan.ts'
 import type { SimulatedDuration } from './duration.ts'
 import type { SimulatedLife } from './life.ts'
-import type { SimulatedState } from './state.ts'
-import type { AlarmCallTiming } from './storage.ts'
+
 import type { SimulatedWorld } from './world.ts'
 
 /** What an object's class has to have. */
@@ -12,9 +12,12 @@ export interface SimulatedInstance {
   alarm(info: SimulatedAlarmInfo): unknown
 }
 
-/** Makes an instance as the platform does on the first use after a crash; the instance takes time from `clock`. */
+/**
+ * Makes an instance as the platform does on the first use after a crash, of your class for example. The instance takes
+ * its time from `clock`.
+ */
 export type SimulatedFactory<T extends SimulatedInstance> = (
-  ctx: SimulatedState,
+  ctx: DurableObjectState,
   clock: Clock,
   life: SimulatedLife,
 ) => T

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import type { Clock } from '../core/clock.ts'
-import { type SimulatedAlarmInfo, type SimulatedLife, type SimulatedState, simulateObject } from './index.ts'
+import { type SimulatedAlarmInfo, type SimulatedLife, simulateObject } from './index.ts'
 
 const MINUTE_MS = 60_000
 
 /** Counts in a table, once per alarm, every minute. */
 class Counter {
-  readonly ctx: SimulatedState
+  readonly ctx: DurableObjectState
   readonly clock: Clock
   readonly infos: SimulatedAlarmInfo[]
 
-  constructor(ctx: SimulatedState, clock: Clock, infos: SimulatedAlarmInfo[]) {
+  constructor(ctx: DurableObjectState, clock: Clock, infos: SimulatedAlarmInfo[]) {
     this.ctx = ctx
     this.clock = clock
     this.infos = infos

@@ -1,4 +1,5 @@
 import type { SqlValue } from '../core/state.ts'
+import type { AlarmCallTiming } from './alarm-calls.ts'
 import { AlarmService, type SimulatedAlarmInfo } from './alarm-service.ts'
 import { CostCounter, type SimulatedCosts } from './costs.ts'
 import { type CrashAtWrite, CrashPlan, type SimulatedProgress } from './crash-plan.ts'
@@ -8,7 +9,6 @@ import { SimulatedFaults } from './faults.ts'
 import { Life } from './life.ts'
 import type { SimulatedFactory, SimulatedInstance, SimulatedObjectOptions } from './object-options.ts'
 import { SimulatedState } from './state.ts'
-import type { AlarmCallTiming } from './storage.ts'
 import { DurableStore } from './store.ts'
 import { SimulatedWorld } from './world.ts'
 
@@ -45,7 +45,7 @@ export class SimulatedObject<T extends SimulatedInstance> {
       store: this.#store,
       limitMs: durationMs(options.alarmLimit ?? '15 minutes'),
       receiver: () => this.#receiver(),
-      isBlocked: () => this.#current?.ctx.blocked === true,
+      isBlocked: () => this.#current?.life.gate.isClosed === true,
     })
     this.#leaveWorld = this.world.add(this.#alarms)
   }
@@ -56,7 +56,7 @@ export class SimulatedObject<T extends SimulatedInstance> {
   }
 
   /** The living instance's state, as a test would use it in the place of other code of the object. */
-  get ctx(): SimulatedState {
+  get ctx(): DurableObjectState {
     return this.#live().ctx
   }
 
@@ -82,12 +82,30 @@ export class SimulatedObject<T extends SimulatedInstance> {
     return this.#store.database.peek<Row>(query, bindings)
   }
 
-  /** Calls the instance as a request does: rejects with `SimulatedCrash` when the object crashes before the answer. */
+  /**
+   * Calls the instance as a request does: waits while the object is blocked, and gets its answer once what the object
+   * has written is durable. Rejects when the object dies before: with `SimulatedCrash`, or with what the object itself
+   * died of, such as the reason it gave to `ctx.abort()`.
+   */
   call<Result>(request: (instance: T) => Result | PromiseLike<Result>): Promise<Result> {
     const { instance, life } = this.#live()
     return new Promise((resolve, reject) => {
-      const unmourned = life.onDeath(() => reject(new SimulatedCrash()))
-      Promise.resolve(request(instance)).then(resolve, reject).finally(unmourned)
+      const unmourned = life.onDeath(() => reject(life.reason ?? new SimulatedCrash()))
+      const answered =
+        <Answer>(settle: (answer: Answer) => void) =>
+        (answer: Answer): void =>
+          this.#store.whenCommitted(() => {
+            unmourned()
+            settle(answer)
+          })
+      life.gate.pass(() => {
+        if (life.dead) return
+        try {
+          Promise.resolve(request(instance)).then(answered(resolve), answered(reject))
+        } catch (error) {
+          answered(reject)(error)
+        }
+      })
     })
   }
 
@@ -213,8 +231,8 @@ export class SimulatedObject<T extends SimulatedInstance> {
   }
 
   #receiver(): { life: Life; blocked: boolean; alarm: (info: SimulatedAlarmInfo) => unknown } {
-    const { life, ctx, instance } = this.#live()
-    return { life, blocked: ctx.blocked, alarm: (info) => instance.alarm(info) }
+    const { life, instance } = this.#live()
+    return { life, blocked: life.gate.isClosed, alarm: (info) => instance.alarm(info) }
   }
 }
 

@@ -1,15 +1,16 @@
-import type { ObjectStorage, SqlValue } from '../core/state.ts'
+import { AlarmCalls, type AlarmCallTiming } from './alarm-calls.ts'
 import type { CostCounter } from './costs.ts'
-import type { CrashPlan, SimulatedSeam } from './crash-plan.ts'
-import type { SimulatedCursor } from './cursor.ts'
+import type { CrashPlan } from './crash-plan.ts'
+import { SimulatedCursor } from './cursor.ts'
 import type { ExecObserver } from './database.ts'
 import { SimulatedCrash } from './errors.ts'
 import type { SimulatedFaults } from './faults.ts'
+import { KeyedCalls, SimulatedKv } from './kv.ts'
+import { KvTable } from './kv-table.ts'
 import { type Life, never } from './life.ts'
-import { type DurableStore, NO_ALARM } from './store.ts'
-
-/** When the promises of the alarm calls resolve. */
-export type AlarmCallTiming = 'same turn' | 'later turn'
+import { notSimulated } from './not-simulated.ts'
+import type { DurableStore } from './store.ts'
+import { Transactions } from './transactions.ts'
 
 export interface StorageParts {
   readonly life: Life
@@ -20,17 +21,15 @@ export interface StorageParts {
   readonly alarmCalls: AlarmCallTiming
 }
 
-/** Documented is that no alarm is held after the year 2189; what the runtime refuses begins later. */
-const LATEST_ALARM_AT = 7_000_000_000_000
-
 /** `ctx.storage` of one instance. After the instance's death it does nothing: calls throw, awaits never resolve. */
-export class SimulatedStorage implements ObjectStorage {
-  readonly sql: {
-    exec<Row extends Record<string, SqlValue>>(query: string, ...bindings: SqlValue[]): SimulatedCursor<Row>
-    readonly databaseSize: number
-  }
+export class SimulatedStorage implements DurableObjectStorage {
+  readonly sql: SqlStorage
+  readonly kv: SimulatedKv
   readonly #parts: StorageParts
   readonly #observer: ExecObserver
+  readonly #alarms: AlarmCalls
+  readonly #keyed: KeyedCalls
+  readonly #transactions: Transactions
 
   constructor(parts: StorageParts) {
     this.#parts = parts
@@ -50,7 +49,15 @@ export class SimulatedStorage implements ObjectStorage {
       get databaseSize() {
         return store.database.sizeInBytes
       },
+      // Named by code that asks what something is an instance of; nobody can construct one.
+      Cursor: SimulatedCursor as unknown as SqlStorage['Cursor'],
+      Statement: class {},
     }
+    const table = new KvTable(store.database, this.#observer)
+    this.kv = new SimulatedKv(table, life)
+    this.#keyed = new KeyedCalls(table, life)
+    this.#alarms = new AlarmCalls(parts, () => this.#wrote())
+    this.#transactions = new Transactions(life, store, this)
   }
 
   transactionSync<T>(write: () => T): T {
@@ -58,35 +65,45 @@ export class SimulatedStorage implements ObjectStorage {
     return this.#parts.store.transaction(this.#parts.life, write)
   }
 
+  /** Nothing but what is in `closure` is written in the transaction: everything from outside waits until it has ended. */
+  transaction<T>(closure: (txn: DurableObjectTransaction) => Promise<T>): Promise<T> {
+    return this.#parts.life.buried ? never() : this.#transactions.run(closure)
+  }
+
   getAlarm(): Promise<number | null> {
-    const { at, delivering } = this.#parts.store.alarm
-    return this.#resolved('getAlarm', delivering ? null : at)
+    return this.#alarms.getAlarm()
   }
 
   /** A time in the past counts as now. */
   setAlarm(scheduledTime: number | Date): Promise<void> {
-    const { life, store, faults, costs } = this.#parts
-    if (life.buried) return never()
-    const refusal = refusedTime(scheduledTime) ?? (life.dead ? undefined : faults.onSetAlarm())
-    if (refusal !== undefined) return Promise.reject(refusal)
-    store.begin(life)
-    const at = Math.max(Math.floor(Number(scheduledTime)), life.clock.now())
-    store.setAlarm({ at, delivering: false })
-    if (!life.dead) costs.add('alarmsSet', 1)
-    this.#wrote()
-    return this.#resolved('setAlarm', undefined)
+    return this.#alarms.setAlarm(scheduledTime)
   }
 
   deleteAlarm(): Promise<void> {
-    const { life, store, costs } = this.#parts
-    if (life.buried) return never()
-    if (store.alarm.at !== null) {
-      store.begin(life)
-      store.setAlarm(NO_ALARM)
-      if (!life.dead) costs.add('alarmsDeleted', 1)
-      this.#wrote()
-    }
-    return this.#resolved('deleteAlarm', undefined)
+    return this.#alarms.deleteAlarm()
+  }
+
+  get<T = unknown>(key: string, options?: DurableObjectGetOptions): Promise<T | undefined>
+  get<T = unknown>(keys: string[], options?: DurableObjectGetOptions): Promise<Map<string, T>>
+  // What a key holds is for the caller to know; the same goes for the methods below.
+  get<T>(key: string | string[]): Promise<T | undefined> & Promise<Map<string, T>> {
+    return this.#keyed.get(key) as Promise<T | undefined> & Promise<Map<string, T>>
+  }
+
+  put<T>(key: string, value: T, options?: DurableObjectPutOptions): Promise<void>
+  put<T>(entries: Record<string, T>, options?: DurableObjectPutOptions): Promise<void>
+  put(key: string | Record<string, unknown>, value?: unknown): Promise<void> {
+    return this.#keyed.put(key, value)
+  }
+
+  delete(key: string, options?: DurableObjectPutOptions): Promise<boolean>
+  delete(keys: string[], options?: DurableObjectPutOptions): Promise<number>
+  delete(key: string | string[]): Promise<boolean> & Promise<number> {
+    return this.#keyed.delete(key) as Promise<boolean> & Promise<number>
+  }
+
+  list<T = unknown>(options?: DurableObjectListOptions): Promise<Map<string, T>> {
+    return this.#keyed.list(options) as Promise<Map<string, T>>
   }
 
   /** Resolves once this turn's writes are committed, in a turn of its own. */
@@ -94,18 +111,38 @@ export class SimulatedStorage implements ObjectStorage {
     return this.#parts.life.laterTurn('sync', () => undefined)
   }
 
-  /** Removes all tables and the alarm. */
+  /** Removes all tables, all values and the alarm. As in the runtime it is durable at once, and no part of a turn. */
   deleteAll(): Promise<void> {
-    const { life, store } = this.#parts
+    const { life, store, plan } = this.#parts
     if (life.buried) return never()
+    if (store.isHeld || store.isInTransactionSync) {
+      return Promise.reject(new Error('Cannot call deleteAll() within a transaction'))
+    }
+    const crash = life.dead ? undefined : plan.write()
+    if (crash === 'before') life.kill()
     store.begin(life)
-    store.database.dropAll()
-    store.setAlarm(NO_ALARM)
-    this.#wrote()
+    store.wrote(false)
+    store.deleteAll(life)
+    if (crash === 'after') life.kill()
     return life.laterTurn('deleteAll', () => undefined)
   }
 
-  #exec<Row extends Record<string, SqlValue>>(query: string, bindings: SqlValue[]): SimulatedCursor<Row> {
+  getCurrentBookmark(): never {
+    throw notSimulated('storage.getCurrentBookmark()')
+  }
+
+  getBookmarkForTime(): never {
+    throw notSimulated('storage.getBookmarkForTime()')
+  }
+
+  onNextSessionRestoreBookmark(): never {
+    throw notSimulated('storage.onNextSessionRestoreBookmark()')
+  }
+
+  #exec<Row extends Record<string, SqlStorageValue>>(
+    query: string,
+    bindings: readonly unknown[],
+  ): SimulatedCursor<Row> {
     this.#refuseDead()
     const { life, store, faults } = this.#parts
     const fault = life.dead ? undefined : faults.onExec(query)
@@ -122,20 +159,7 @@ export class SimulatedStorage implements ObjectStorage {
     if (crash === 'before') life.kill()
   }
 
-  #resolved<T>(kind: SimulatedSeam['kind'], value: T): Promise<T> {
-    const { life, alarmCalls } = this.#parts
-    return alarmCalls === 'same turn' ? life.sameTurn(kind, () => value) : life.laterTurn(kind, () => value)
-  }
-
   #refuseDead(): void {
     if (this.#parts.life.buried) throw new SimulatedCrash()
   }
-}
-
-function refusedTime(scheduledTime: number | Date): TypeError | undefined {
-  const at = Number(scheduledTime)
-  if (at > 0 && at <= LATEST_ALARM_AT) return undefined
-  return new TypeError(
-    `setAlarm() needs a time after 1970 began and before the year 2190, not "${scheduledTime}"`,
-  )
 }
