@@ -1,5 +1,5 @@
 import { type Exchange, type History, ofKind, type RequestHistory } from './history.ts'
-import type { Action } from './log.ts'
+import type { Action, CallOf } from './log.ts'
 import { ALARMS, type AlarmName, OBJECTS, type ObjectName, PLANS } from './plan.ts'
 import { HEARD_MS, ROUNDING_MS, SOON_MS, type Violation } from './violation.ts'
 
@@ -8,8 +8,8 @@ interface Occurrence {
   readonly object: ObjectName
   readonly name: AlarmName
   readonly at: number
-  readonly attempts: readonly Exchange<'alarm'>[]
-  readonly events: readonly Exchange<'alarmEvent'>[]
+  readonly attempts: readonly Exchange<CallOf<'alarm'>>[]
+  readonly events: readonly Exchange<CallOf<'alarmEvent'>>[]
   readonly request: RequestHistory | undefined
   /** The next request about the name that was not refused: it replaces or removes what is pending. */
   readonly next: RequestHistory | undefined

@@ -1,9 +1,10 @@
 import { ofRun } from './audit-runs.ts'
 import { type Exchange, eventsOf, type History, ofKind, type RunHistory } from './history.ts'
+import type { CallOf } from './log.ts'
 import { PLANS } from './plan.ts'
 import { HEARD_MS, ROUNDING_MS, SOON_MS, type Violation } from './violation.ts'
 
-type Delivery = Exchange<'outcome'>
+type Delivery = Exchange<CallOf<'outcome'>>
 
 /**
  * A delivery that is marked and cut off before its call arrives counts, and the receiver never sees it. Each takes a kill

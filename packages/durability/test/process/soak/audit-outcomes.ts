@@ -1,6 +1,7 @@
 import type { RunOutcome } from '../../../src/experimental/index.ts'
 import { ofRun } from './audit-runs.ts'
 import { type Exchange, eventsOf, type History, ofKind, type RunHistory } from './history.ts'
+import type { CallOf } from './log.ts'
 import { PLANS } from './plan.ts'
 import { HEARD_MS, ROUNDING_MS, SOON_MS, type Violation } from './violation.ts'
 
@@ -64,7 +65,7 @@ function problemOf(
 
 function timeoutProblem(
   { object, all }: RunHistory,
-  call: Exchange<'run'> | undefined,
+  call: Exchange<CallOf<'run'>> | undefined,
   first: Exchange,
 ): string | undefined {
   if (call === undefined) return 'timed out without having been run'
@@ -78,7 +79,7 @@ function timeoutProblem(
 /** A run is interrupted by the end of its process only, while it was open, and reported by the next tick. */
 function interruptionProblem(
   run: RunHistory,
-  call: Exchange<'run'> | undefined,
+  call: Exchange<CallOf<'run'>> | undefined,
   first: Exchange,
   { epochs, runs }: History,
 ): string | undefined {

@@ -2,7 +2,7 @@ import type { RunOutcome } from '../../../src/experimental/index.ts'
 import { audit } from './audit.ts'
 import {
   type Action,
-  type Call,
+  type CallOf,
   type Entry,
   Log,
   type ObjectStatus,
@@ -46,7 +46,7 @@ export function faults(made: HandMade): string[] {
   return audit(made.entries).map(({ what }) => what)
 }
 
-type RunEvent = Call<'runEvent'>['event']
+type RunEvent = CallOf<'runEvent'>['event']
 type Details = RunEvent extends infer Event ? (Event extends RunEvent ? Omit<Event, Common> : never) : never
 type Common = 'entityKind' | 'timestamp' | 'scheduledTime' | 'dueAt' | 'idempotencyKey' | 'version'
 

@@ -1,13 +1,13 @@
 import type { RunIdentity } from '../../../src/experimental/index.ts'
-import type { Call, Entry, Report } from './log.ts'
+import type { Call, CallOf, Entry, Report } from './log.ts'
 import type { ObjectName } from './plan.ts'
 
 /** A call that arrived, and what became of it. */
-export interface Exchange<Kind extends Report['kind'] = Report['kind']> {
+export interface Exchange<C extends Call = Call> {
   readonly seq: number
   /** Epoch ms, when it arrived. */
   readonly at: number
-  readonly call: Call<Kind>
+  readonly call: C
   /** Left out when it was cut off. */
   answer?: Entry<'answer'>
 }
@@ -101,17 +101,17 @@ export function runOf(call: Call): RunIdentity | undefined {
 export function ofKind<Kind extends Report['kind']>(
   exchanges: readonly Exchange[],
   kind: Kind,
-): Exchange<Kind>[] {
-  return exchanges.filter((exchange): exchange is Exchange<Kind> => exchange.call.kind === kind)
+): Exchange<CallOf<Kind>>[] {
+  return exchanges.filter((exchange): exchange is Exchange<CallOf<Kind>> => exchange.call.kind === kind)
 }
 
-type RunEventOf<Type> = Extract<Call<'runEvent'>['event'], { type: Type }>
+type RunEventOf<Type> = Extract<CallOf<'runEvent'>['event'], { type: Type }>
 
 /** The lifecycle events of one type, with when and in which epoch they arrived. */
-export function eventsOf<Type extends Call<'runEvent'>['event']['type']>(
+export function eventsOf<Type extends CallOf<'runEvent'>['event']['type']>(
   exchanges: readonly Exchange[],
   type: Type,
-): { readonly event: RunEventOf<Type>; readonly exchange: Exchange<'runEvent'> }[] {
+): { readonly event: RunEventOf<Type>; readonly exchange: Exchange<CallOf<'runEvent'>> }[] {
   return ofKind(exchanges, 'runEvent').flatMap((exchange) => {
     const { event } = exchange.call
     return isOfType(event, type) ? [{ event, exchange }] : []
@@ -119,7 +119,7 @@ export function eventsOf<Type extends Call<'runEvent'>['event']['type']>(
 }
 
 function isOfType<Type extends string>(
-  event: Call<'runEvent'>['event'],
+  event: CallOf<'runEvent'>['event'],
   type: Type,
 ): event is RunEventOf<Type> {
   return event.type === type

@@ -35,11 +35,13 @@ export interface AlarmAttempt {
 }
 
 /** A report and where it comes from. The epoch counts the processes: each lasts from a start to a kill. */
-export type Call<Kind extends Report['kind'] = Report['kind']> = Extract<Report, { kind: Kind }> & {
+export type Call = Report & {
   readonly object: ObjectName
   readonly instance: string
   readonly epoch: number
 }
+
+export type CallOf<Kind extends Report['kind']> = Extract<Call, { readonly kind: Kind }>
 
 /** What the soak asks an object to do. */
 export type Action =
