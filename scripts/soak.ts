@@ -39,7 +39,7 @@ async function main(): Promise<boolean> {
       seed,
       onKill: (report) => progress.tell(report),
       onStep: (what) => console.log(what),
-      onDrain: (statuses) => console.log(`Not finished yet: ${JSON.stringify(statuses)}`),
+      onDrain: (left) => console.log(`Not finished yet: ${JSON.stringify(left)}`),
     })
   } catch (error) {
     console.log(`The log up to a failure of the soak itself: ${keepLog(log.entries, values.log)}`)
