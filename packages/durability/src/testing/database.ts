@@ -6,6 +6,7 @@ import { schemaChangeCost } from './schema-costs.ts'
 import { sqlError } from './sql-errors.ts'
 import { type StatementText, splitStatements } from './sql-text.ts'
 import { type Bindings, type BoundValue, bindingsOf, StatementCache, spread } from './statements.ts'
+import { WrittenRows } from './written-rows.ts'
 
 /** Told what an `exec` does, while it does it. */
 export interface ExecObserver {
@@ -22,6 +23,7 @@ export class SimulatedDatabase {
   readonly #statements = new StatementCache(this.#sqlite)
   readonly #indexes = new IndexCosts(this.#sqlite)
   readonly #queries = new Map<string, readonly StatementText[]>()
+  readonly #unfinished = new Set<WrittenRows>()
   /** Within the transaction that is open, or ended last. */
   #schemaChanged = false
 
@@ -34,6 +36,7 @@ export class SimulatedDatabase {
     const { before, last } = this.#split(query)
     const onRead = (): void => observer.onRead(1)
     for (const statement of before) {
+      if (statement.refusal === undefined && statement.parameters.length > 0) throw new Error(ONLY_THE_LAST)
       new SimulatedCursor(this.#run(statement, [], observer), onRead).toArray()
     }
     return new SimulatedCursor<Row>(this.#run(last, values, observer), onRead)
@@ -68,6 +71,7 @@ export class SimulatedDatabase {
 
   /** Runs a statement that the simulation itself needs: of transactions and savepoints. */
   control(text: string): void {
+    if (this.#unfinished.size > 0) this.#interrupt(text)
     this.#statements.get(text).statement.run()
     if (text.startsWith('ROLLBACK') && this.#schemaChanged) this.#forget()
     if (text === 'COMMIT' || text === 'ROLLBACK') this.#schemaChanged = false
@@ -76,6 +80,7 @@ export class SimulatedDatabase {
   /** Ends all queries that are still being read. Whoever reads on gets `error`, if given. */
   closeCursors(error?: Error): void {
     this.#statements.closeAll(error)
+    for (const rows of [...this.#unfinished]) rows.close(error)
   }
 
   /** Drops everything the object has created, within the current transaction. */
@@ -144,11 +149,22 @@ export class SimulatedDatabase {
     if (written > 0) observer.onWritten(written)
     observer.onRead(changes)
     // node:sqlite's types do not know that these rows are arrays.
-    const rows = (returned as unknown as RawRow[])[Symbol.iterator]()
+    const rows =
+      returned.length === 0 ? NO_ROWS : new WrittenRows(returned as unknown as RawRow[], this.#unfinished)
     return { columnNames, rows, rowsRead: changes, rowsWritten: written }
   }
 
+  /** A write whose rows are still being read is undone by a rollback, and in the way of all else. */
+  #interrupt(text: string): void {
+    if (!text.startsWith('ROLLBACK')) {
+      throw new Error(`cannot ${text.toLowerCase()} - SQL statements in progress: SQLITE_BUSY`)
+    }
+    const aborted = new Error('abort due to ROLLBACK: SQLITE_ABORT (extended: SQLITE_ABORT_ROLLBACK)')
+    for (const rows of [...this.#unfinished]) rows.close(aborted)
+  }
+
   #changeSchema(text: string, observer: ExecObserver): StatementResult {
+    if (this.#unfinished.size > 0) throw new Error('database table is locked: SQLITE_LOCKED')
     const before = this.#schemaVersion()
     this.#indexes.uninstall()
     // Not cached: it runs once, and would be prepared again anyway after it has changed the schema.
@@ -189,10 +205,14 @@ const CREATED = `
   SELECT type, name FROM sqlite_schema
   WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rootpage`
 
+const ONLY_THE_LAST =
+  'When executing multiple SQL statements in a single call, only the last statement can have parameters.'
+
 const NONE: readonly StatementText[] = []
+const NO_ROWS: Iterator<RawRow> = [].values()
 const UNCHANGED: StatementResult = {
   columnNames: [],
-  rows: [][Symbol.iterator](),
+  rows: NO_ROWS,
   rowsRead: 0,
   rowsWritten: 0,
 }

@@ -30,7 +30,7 @@ export class IndexCosts {
   #isCounterDefined = false
   /** The triggers are those of an earlier schema. */
   #isStale = true
-  #triggers: string[] = []
+  #triggers = 0
   /** Triggers and foreign keys write rows that SQLite does not count as changes of the statement. */
   #countsAll = false
   #indexRows = 0
@@ -46,7 +46,7 @@ export class IndexCosts {
     if (this.#isStale) this.#install()
     this.#indexRows = 0
     if (this.#countsAll) this.#changesBefore = this.#totalChanges()
-    return installs && this.#triggers.length > 0
+    return installs && this.#triggers > 0
   }
 
   /** The rows written since `start` by a statement that made so many changes. */
@@ -56,17 +56,20 @@ export class IndexCosts {
 
   /** Takes the triggers away, which a change of the schema could trip over. */
   uninstall(): void {
-    for (const name of this.#triggers) this.#sqlite.exec(`DROP TRIGGER IF EXISTS temp."${name}"`)
+    if (!this.#isCounterDefined) return
+    // Not those that are known of: a rollback may have brought others back.
+    for (const { name } of this.#all(TRIGGERS)) this.#sqlite.exec(`DROP TRIGGER temp."${name}"`)
     this.forget()
   }
 
   /** The schema has changed, or gone back to what it was. */
   forget(): void {
-    this.#triggers = []
+    this.#triggers = 0
     this.#isStale = true
   }
 
   #install(): void {
+    this.uninstall()
     this.#isStale = false
     const tables = this.#all(TABLES)
     this.#countsAll = tables.some(({ linked }) => linked === 1)
@@ -129,9 +132,8 @@ export class IndexCosts {
       })
       this.#isCounterDefined = true
     }
-    const name = `${COUNTER}_${this.#triggers.length}`
+    const name = `${COUNTER}_${this.#triggers++}`
     this.#sqlite.exec(`CREATE TEMP TRIGGER "${name}" AFTER ${event} BEGIN ${body}; END`)
-    this.#triggers.push(name)
   }
 
   #totalChanges(): number {
@@ -143,6 +145,8 @@ export class IndexCosts {
     return this.#sqlite.prepare(query).all(...values) as unknown as SchemaRow[]
   }
 }
+
+const TRIGGERS = `SELECT name FROM temp.sqlite_schema WHERE name GLOB '${COUNTER}_*'`
 
 const INDEX = "SELECT sql FROM main.sqlite_schema WHERE type = 'index' AND name = ?"
 

@@ -119,7 +119,7 @@ const NOT_AUTHORIZED = 'not authorized: SQLITE_AUTH'
 function refusalOf(words: readonly string[]): string | undefined {
   const [first = '', second = ''] = words
   if (TRANSACTION.has(first)) {
-    return 'To execute a transaction, please use the state.storage.transaction() or state.storage.transactionSync() APIs instead of the SQL BEGIN TRANSACTION or SAVEPOINT statements.'
+    return "To execute a transaction, please use the state.storage.transaction() or state.storage.transactionSync() APIs instead of the SQL BEGIN TRANSACTION or SAVEPOINT statements. The JavaScript API is safer because it will automatically roll back on exceptions, and because it interacts correctly with Durable Objects' automatic atomic write coalescing."
   }
   if (first === 'VACUUM') return 'cannot VACUUM from within a transaction: SQLITE_ERROR'
   const isRefused =

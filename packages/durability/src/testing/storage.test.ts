@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { simulateObject } from './object.ts'
 
 function setup() {
-  const object = simulateObject(() => ({ alarm: () => undefined }))
+  const object = simulateObject((ctx) => ({ ctx, alarm: () => undefined }))
   const { storage } = object.ctx
   storage.sql.exec('CREATE TABLE t (id INTEGER PRIMARY KEY, x TEXT)')
   return { object, storage, sql: storage.sql, now: object.world.clock.now() }
@@ -66,7 +66,9 @@ test('a query of several statements runs all, and binds to the last', () => {
   const query =
     "INSERT INTO t VALUES (1, 'a'); INSERT INTO t VALUES (2, 'b;c'); SELECT x FROM t WHERE id = ?;"
   expect(sql.exec(query, 2).toArray()).toEqual([{ x: 'b;c' }])
-  expect(() => sql.exec('DELETE FROM t WHERE id = ?; SELECT ?', 1, 2)).toThrow('bindings')
+  expect(() => sql.exec('DELETE FROM t WHERE id = ?; SELECT ?', 1, 2)).toThrow(
+    'only the last statement can have parameters',
+  )
 })
 
 test.each([
@@ -92,6 +94,34 @@ test('an open cursor keeps its table from being dropped, an exhausted one does n
   expect(() => sql.exec('DROP TABLE t')).toThrow('SQLITE_LOCKED')
   cursor.toArray()
   sql.exec('DROP TABLE t')
+})
+
+test('a write whose returned rows are not read to the end is in the way of schema, savepoint and commit', async () => {
+  const { sql, storage, object } = await setupRows()
+  const cursor = sql.exec("INSERT INTO t VALUES (7, 'g') RETURNING id")
+  expect(() => sql.exec('DROP TABLE t')).toThrow('SQLITE_LOCKED')
+  expect(() => storage.transactionSync(() => undefined)).toThrow('SQL statements in progress')
+  expect(cursor.toArray()).toEqual([{ id: 7 }])
+  storage.transactionSync(() => undefined)
+  await object.settle()
+  const answer = object.call(({ ctx }) => ctx.storage.sql.exec('DELETE FROM t RETURNING id').next())
+  await expect(answer).rejects.toThrow('cannot commit')
+  expect(object.alive).toBe(false)
+  expect(object.rows('SELECT count(*) AS n FROM t')).toEqual([{ n: 4 }])
+})
+
+test('rows of indexes are counted after a schema change is undone too', async () => {
+  const { sql, storage } = await setupRows()
+  sql.exec('CREATE INDEX by_x ON t (x)')
+  expect(sql.exec("INSERT INTO t VALUES (7, 'g')").rowsWritten).toBe(2)
+  const undone = () =>
+    storage.transactionSync(() => {
+      sql.exec('CREATE INDEX by_both ON t (x, id)')
+      expect(sql.exec("INSERT INTO t VALUES (8, 'h')").rowsWritten).toBe(3)
+      throw new Error('undone')
+    })
+  expect(undone).toThrow('undone')
+  expect(sql.exec("INSERT INTO t VALUES (8, 'h')").rowsWritten).toBe(2)
 })
 
 test.each([

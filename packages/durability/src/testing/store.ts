@@ -86,12 +86,16 @@ export class DurableStore {
     const { delivering, at } = this.#alarm
     const before = this.#alarm
     const savepoint = this.savepoint(life)
+    let isRunning = true
     this.#synchronous++
     try {
       const result = write()
+      isRunning = false
       savepoint.release()
       return result
     } catch (error) {
+      // As in the runtime, an object whose transaction can neither be kept nor undone cannot go on.
+      if (!isRunning) life.kill(error)
       const changedAlarm = this.#alarm !== before
       savepoint.rollBack()
       // The runtime forgets then that it is delivering this one: it stays in storage when `alarm()` has ended.
@@ -190,7 +194,7 @@ export class DurableStore {
     try {
       this.#commit()
     } catch (error) {
-      turn.life.kill(constraintsViolated(error))
+      turn.life.kill(commitError(error))
       this.#rollBack(turn)
       return
     }
@@ -222,10 +226,11 @@ export class DurableStore {
 }
 
 /** Some constraints may be left for the end of the turn. */
-function constraintsViolated(cause: unknown): Error {
+function commitError(cause: unknown): unknown {
   const error = sqlError(cause)
+  if (!(error instanceof Error && error.message.includes('SQLITE_CONSTRAINT'))) return error
   return new Error(
-    `Durable Object was reset and rolled back to its last known good state because the application left the database in a state where constraints were violated: ${error instanceof Error ? error.message : error}`,
+    `Durable Object was reset and rolled back to its last known good state because the application left the database in a state where constraints were violated: ${error.message}`,
     { cause },
   )
 }
