@@ -2,7 +2,7 @@ import type { RawRow } from './cursor.ts'
 
 /**
  * The rows that a write returns. All is written before the first is returned; but until they are read to the end, the
- * statement counts as being in progress, and SQLite neither commits, opens a savepoint nor changes the schema.
+ * statement counts as being in progress, and SQLite neither commits, opens a savepoint nor drops a table.
  */
 export class WrittenRows implements Iterator<RawRow> {
   readonly #rows: readonly RawRow[]
