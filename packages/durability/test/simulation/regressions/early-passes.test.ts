@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest'
-import { MINUTE_MS, objectWith, onceAt, SECOND_MS } from './own-helper.ts'
-
-const nothing = () => ({ nextAt: () => undefined, run: () => undefined })
+import { idle, MINUTE_MS, objectWith, onceAt, SECOND_MS } from './own-helper.ts'
 
 test('an early pass after one that had work waits for nothing', async () => {
-  const { object, seen } = objectWith(nothing)
+  const { object, seen } = objectWith(idle)
   await object.call(({ schedule }) => schedule.set({ expression: '', version: 1 }))
   await object.deliverAlarm({ early: true })
   await object.advance(MINUTE_MS)
@@ -15,7 +13,7 @@ test('an early pass after one that had work waits for nothing', async () => {
 })
 
 test('the second early pass in a row ends when its work is due', async () => {
-  const { object, seen } = objectWith(nothing)
+  const { object, seen } = objectWith(idle)
   await object.call(({ alarms }) => alarms.set('ping', object.world.clock.now() + 2 * SECOND_MS))
   await object.deliverAlarm({ early: true })
   expect(object.inAlarm).toBe(false)

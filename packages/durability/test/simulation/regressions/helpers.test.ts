@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
-import { MINUTE_MS, objectWith, onceAt, SECOND_MS } from './own-helper.ts'
-
-const nothing = () => ({ nextAt: () => undefined, run: () => undefined })
+import { idle, MINUTE_MS, objectWith, onceAt, SECOND_MS, toldOfAlarms } from './own-helper.ts'
 
 test('a helper whose promise is pending is not run again by the passes after a hand-off', async () => {
   let runs = 0
@@ -87,7 +85,7 @@ test('a helper that failed before the clock went back is not left out for as lon
 
 test('a named alarm that is set for now while a run holds the pass waits for its end', async () => {
   const gate = Promise.withResolvers<void>()
-  const { object, seen } = objectWith(nothing, { run: () => gate.promise })
+  const { object, seen } = objectWith(idle, { run: () => gate.promise })
   await object.call(({ schedule }) => schedule.set({ expression: '', version: 1 }))
   await object.advance(MINUTE_MS)
   expect(object.inAlarm).toBe(true)
@@ -105,5 +103,19 @@ test('a helper that is due is run once by a call, and the alarm goes with it', a
   await object.call(({ alarms }) => alarms.cancel('ping'))
   await object.advance(SECOND_MS)
   expect(object.alarmAt).toBe(null)
+  object.close()
+})
+
+test('a tick beside a named alarm that is due as well does not arm for now', async () => {
+  const armed: number[] = []
+  const { object } = objectWith(idle, { context: toldOfAlarms((at) => armed.push(at)) })
+  const dueAt = object.world.clock.now() + MINUTE_MS
+  await object.call(({ schedule }) => schedule.set({ expression: '', version: 1 }))
+  await object.call(({ alarms }) => alarms.set('ping', dueAt))
+  await object.settle()
+  armed.length = 0
+  await object.advance(MINUTE_MS)
+  expect(armed.at(-1)).toBe(dueAt + MINUTE_MS)
+  expect(armed.filter((at) => at <= dueAt + 1)).toEqual([])
   object.close()
 })
