@@ -22,7 +22,6 @@ export class SimulatedDatabase {
   readonly #sqlite = new DatabaseSync(':memory:', { enableDoubleQuotedStringLiterals: true, limits: LIMITS })
   readonly #statements = new StatementCache(this.#sqlite)
   readonly #indexes = new IndexCosts(this.#sqlite)
-  readonly #queries = new Map<string, readonly StatementText[]>()
   readonly #unfinished = new Set<WrittenRows>()
   /** Within the transaction that is open, or ended last. */
   #schemaChanged = false
@@ -33,7 +32,7 @@ export class SimulatedDatabase {
     values: readonly unknown[],
     observer: ExecObserver,
   ): SimulatedCursor<Row> {
-    const { before, last } = this.#split(query)
+    const { before, last } = split(query)
     const onRead = (): void => observer.onRead(1)
     for (const statement of before) {
       if (statement.refusal === undefined && statement.parameters.length > 0) throw new Error(ONLY_THE_LAST)
@@ -44,7 +43,7 @@ export class SimulatedDatabase {
 
   /** Reads all rows at once, for someone who looks from outside. */
   peek<Row extends Record<string, SqlValue>>(query: string, values: readonly unknown[]): Row[] {
-    const { last } = this.#split(query)
+    const { last } = split(query)
     if (last.kind === 'write' || last.kind === 'schema') {
       throw new Error(`Storage is only read from outside; "${query}" would change it`)
     }
@@ -106,26 +105,13 @@ export class SimulatedDatabase {
     this.#sqlite.close()
   }
 
-  #split(query: string): { readonly before: readonly StatementText[]; readonly last: StatementText } {
-    let statements = this.#queries.get(query)
-    if (statements === undefined) {
-      const text = String(query)
-      if (text.length > MAX_QUERY_LENGTH) throw new Error('statement too long: SQLITE_TOOBIG')
-      statements = splitStatements(text)
-      this.#queries.set(query, statements)
-    }
-    const last = statements.at(-1)
-    if (last === undefined) throw new Error('A query is split into at least one statement')
-    return { before: statements.length === 1 ? NONE : statements.slice(0, -1), last }
-  }
-
   #run(statement: StatementText, values: readonly unknown[], observer: ExecObserver): StatementResult {
     const bindings = bindingsOf(statement, values)
     try {
       if (statement.kind === 'read') return this.#read(statement.text, bindings)
       observer.onWriting()
       return statement.kind === 'write'
-        ? this.#write(statement.text, bindings, observer)
+        ? this.#write(statement, bindings, observer)
         : this.#changeSchema(statement.text, observer)
     } catch (error) {
       throw sqlError(error)
@@ -138,19 +124,20 @@ export class SimulatedDatabase {
   }
 
   /** Every row is written before the first is returned, also by SQLite itself. */
-  #write(text: string, bindings: Bindings, observer: ExecObserver): StatementResult {
+  #write({ text, isReturning }: StatementText, bindings: Bindings, observer: ExecObserver): StatementResult {
     if (this.#indexes.start()) this.#schemaChanged = true
-    const { statement, columnNames } = this.#statements.get(text)
+    const prepared = this.#statements.get(text)
+    const values = spread(bindings)
     // RETURNING gives one row per row written, and nothing else gives rows.
-    const returned = columnNames.length > 0 ? statement.all(...spread(bindings)) : []
-    const changes =
-      columnNames.length > 0 ? returned.length : Number(statement.run(...spread(bindings)).changes)
+    const returned = isReturning ? prepared.statement.all(...values) : NOTHING
+    const changes = isReturning ? returned.length : Number(prepared.statement.run(...values).changes)
     const written = this.#indexes.written(changes)
     if (written > 0) observer.onWritten(written)
     observer.onRead(changes)
     // node:sqlite's types do not know that these rows are arrays.
     const rows =
       returned.length === 0 ? NO_ROWS : new WrittenRows(returned as unknown as RawRow[], this.#unfinished)
+    const columnNames = isReturning ? prepared.columnNames : NO_COLUMNS
     return { columnNames, rows, rowsRead: changes, rowsWritten: written }
   }
 
@@ -168,7 +155,7 @@ export class SimulatedDatabase {
       throw new Error('database table is locked: SQLITE_LOCKED')
     }
     const before = this.#schemaVersion()
-    this.#indexes.uninstall()
+    this.#indexes.beforeSchemaChange(text)
     // Not cached: it runs once, and would be prepared again anyway after it has changed the schema.
     this.#sqlite.exec(text)
     if (this.#schemaVersion() === before) return UNCHANGED
@@ -191,6 +178,29 @@ export class SimulatedDatabase {
   }
 }
 
+interface Query {
+  readonly before: readonly StatementText[]
+  readonly last: StatementText
+}
+
+/** The same for all databases: those of a test hold the same queries. */
+const queries = new Map<string, Query>()
+const MAX_QUERIES = 10_000
+
+function split(query: string): Query {
+  const known = queries.get(query)
+  if (known !== undefined) return known
+  const text = String(query)
+  if (text.length > LIMITS.sqlLength) throw new Error('statement too long: SQLITE_TOOBIG')
+  const statements = splitStatements(text)
+  const last = statements.at(-1)
+  if (last === undefined) throw new Error('A query is split into at least one statement')
+  if (queries.size === MAX_QUERIES) queries.clear()
+  const parts = { before: statements.slice(0, -1), last }
+  queries.set(query, parts)
+  return parts
+}
+
 /** The platform's limits of SQL. Older versions of Node do not hold a database to them. */
 const LIMITS = {
   length: 2_200_000,
@@ -200,7 +210,6 @@ const LIMITS = {
   compoundSelect: 5,
   likePatternLength: 50,
 }
-const MAX_QUERY_LENGTH = LIMITS.sqlLength
 
 /** Those without pages of their own first: a virtual table takes its shadows with it. */
 const CREATED = `
@@ -210,10 +219,11 @@ const CREATED = `
 const ONLY_THE_LAST =
   'When executing multiple SQL statements in a single call, only the last statement can have parameters.'
 
-const NONE: readonly StatementText[] = []
+const NOTHING: readonly never[] = []
+const NO_COLUMNS: readonly string[] = []
 const NO_ROWS: Iterator<RawRow> = [].values()
 const UNCHANGED: StatementResult = {
-  columnNames: [],
+  columnNames: NO_COLUMNS,
   rows: NO_ROWS,
   rowsRead: 0,
   rowsWritten: 0,

@@ -28,6 +28,8 @@ const COUNTER = 'durability_count_index_rows'
 export class IndexCosts {
   readonly #sqlite: DatabaseSync
   #isCounterDefined = false
+  /** Nothing has been created yet that could cost more than rows do. */
+  #isPlain = true
   /** The triggers are those of an earlier schema. */
   #isStale = true
   #triggers = 0
@@ -42,9 +44,10 @@ export class IndexCosts {
 
   /** Called before each write. True when the temporary schema has changed, which a rollback will undo. */
   start(): boolean {
+    this.#indexRows = 0
+    if (this.#isPlain) return false
     const installs = this.#isStale
     if (this.#isStale) this.#install()
-    this.#indexRows = 0
     if (this.#countsAll) this.#changesBefore = this.#totalChanges()
     return installs && this.#triggers > 0
   }
@@ -55,7 +58,12 @@ export class IndexCosts {
   }
 
   /** Takes the triggers away, which a change of the schema could trip over. */
-  uninstall(): void {
+  beforeSchemaChange(text: string): void {
+    if (this.#isPlain) this.#isPlain = !COSTLY.test(text.replace(/\bINTEGER\s+PRIMARY\s+KEY\b/gi, ''))
+    this.#uninstall()
+  }
+
+  #uninstall(): void {
     if (!this.#isCounterDefined) return
     // Not those that are known of: a rollback may have brought others back.
     for (const { name } of this.#all(TRIGGERS)) this.#sqlite.exec(`DROP TRIGGER temp."${name}"`)
@@ -69,7 +77,7 @@ export class IndexCosts {
   }
 
   #install(): void {
-    this.uninstall()
+    this.#uninstall()
     this.#isStale = false
     const tables = this.#all(TABLES)
     this.#countsAll = tables.some(({ linked }) => linked === 1)
@@ -145,6 +153,9 @@ export class IndexCosts {
     return this.#sqlite.prepare(query).all(...values) as unknown as SchemaRow[]
   }
 }
+
+/** What makes a table cost more than a row per row. */
+const COSTLY = /\b(INDEX|UNIQUE|PRIMARY|TRIGGER|REFERENCES|AUTOINCREMENT)\b/i
 
 const TRIGGERS = `SELECT name FROM temp.sqlite_schema WHERE name GLOB '${COUNTER}_*'`
 

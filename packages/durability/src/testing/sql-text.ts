@@ -6,6 +6,8 @@ export interface StatementText {
   readonly kind: StatementKind
   /** The placeholders by their position: `:a` or `?2`; `undefined` for a plain `?`. */
   readonly parameters: readonly (string | undefined)[]
+  /** A write that gives rows. */
+  readonly isReturning: boolean
   /** Why the runtime would not run it. */
   readonly refusal?: string
 }
@@ -47,6 +49,7 @@ const NO_STATEMENT: StatementText = {
   text: '',
   kind: 'refused',
   parameters: [],
+  isReturning: false,
   refusal: 'SQL code did not contain a statement.',
 }
 
@@ -74,6 +77,7 @@ class StatementScan {
       text: text.trim(),
       kind,
       parameters: this.#parameters,
+      isReturning: kind === 'write' && this.words.includes('RETURNING'),
       ...(refusal === undefined ? {} : { refusal }),
     }
   }

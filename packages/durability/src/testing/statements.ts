@@ -9,9 +9,20 @@ export type BoundValue = string | number | null | Uint8Array
 /** The values of a statement as node:sqlite wants them: those of named placeholders in one object, before the others. */
 export type Bindings = readonly (BoundValue | Record<string, BoundValue>)[]
 
-export interface Prepared {
+/** A prepared statement. What its columns are called is asked for only where it matters: it takes as long as to run it. */
+export class Prepared {
   readonly statement: StatementSync
-  readonly columnNames: readonly string[]
+  #columnNames: readonly string[] | undefined
+
+  constructor(statement: StatementSync) {
+    statement.setReturnArrays(true)
+    this.statement = statement
+  }
+
+  get columnNames(): readonly string[] {
+    this.#columnNames ??= this.statement.columns().map((column) => column.name)
+    return this.#columnNames
+  }
 }
 
 /** Prepared statements of one database by their text, and which of them are still being read. */
@@ -28,7 +39,7 @@ export class StatementCache {
   get(text: string): Prepared {
     const cached = this.#prepared.get(text)
     if (cached !== undefined) return cached
-    const prepared = this.#prepare(text)
+    const prepared = new Prepared(this.#sqlite.prepare(text))
     this.#prepared.set(text, prepared)
     return prepared
   }
@@ -41,7 +52,7 @@ export class StatementCache {
       prepared.columnNames,
       () => iterate(prepared.statement, bindings),
       () => {
-        const { statement } = this.#prepare(text)
+        const { statement } = new Prepared(this.#sqlite.prepare(text))
         statement.setReadBigInts(true)
         return iterate(statement, bindings)
       },
@@ -62,12 +73,6 @@ export class StatementCache {
   /** What was prepared on a table whose creation is undone cannot be run again, nor prepared anew by node:sqlite. */
   forget(): void {
     this.#prepared.clear()
-  }
-
-  #prepare(text: string): Prepared {
-    const statement = this.#sqlite.prepare(text)
-    statement.setReturnArrays(true)
-    return { statement, columnNames: statement.columns().map((column) => column.name) }
   }
 }
 
