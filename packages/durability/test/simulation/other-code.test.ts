@@ -68,7 +68,7 @@ describe('a transaction of other code that is rolled back', () => {
   test('takes back a due tick that a set recorded, and it is run once', async () => {
     const model = new Model()
     await model.set('every:60000', 1)
-    model.object.holdAlarms('3 minutes')
+    model.holdAlarms(3 * MINUTE_MS)
     await model.advance(90_000)
     await model.call('a set that is rolled back', ({ ctx, schedule }) =>
       rolledBack(ctx.storage, () => void schedule.set({ expression: 'every:3600000', version: 2 })),
@@ -92,10 +92,11 @@ describe('a transaction of other code that is rolled back', () => {
 
   test('does not let another helper arm for what was taken back, however the object dies', async () => {
     for (let seam = 1; seam <= 6; seam += 1) {
-      const model = new Model({ hasAlarms: true, alarmCalls: 'later turn', hasFaults: true })
+      const model = new Model({ hasAlarms: true, alarmCalls: 'later turn', mayFail: true })
       await model.set('every:60000', 1)
       await model.advance(90_000)
       model.object.crashAtAwait(model.object.progress.seams + seam)
+      model.invariants.alarms.requested()
       await model.call('a cancel that is rolled back, and a ping', async ({ ctx, schedule, alarms }) => {
         rolledBack(ctx.storage, () => void schedule.cancel())
         await alarms?.set('ping', START_AT + 600_000)

@@ -1,58 +1,86 @@
 import type { ScheduledRunEvent } from '../../src/experimental/events.ts'
 import type { OutcomeRun, RunOutcome, ScheduledRun } from '../../src/experimental/outcome.ts'
 import type { SimulatedLife } from '../../src/testing/index.ts'
-import { START_AT } from './expressions.ts'
+import type { Settings } from './settings.ts'
+import { RUNNING, type StoredRun } from './stored.ts'
+import { emptyTally, type Tally, type TroubleKind } from './tally.ts'
+import { at, type Trace } from './trace.ts'
 
-/** One call of the handler. `endedAt` stays undefined when the instance died first. */
-export interface Invocation {
+/** A run from its record to the end of its row: what was seen of both, the stored and the outside. */
+export interface KnownRun {
+  readonly id: number
   readonly scheduledTime: number
-  readonly dueAt: number
-  readonly version: number
-  readonly instance: number
-  readonly startedAt: number
-  endedAt: number | undefined
-  aborted: boolean
+  readonly recordedBy: number
+  /** On the clock's time line. */
+  readonly recordedMs: number
+  readonly waited: boolean
+  /** As its row was last seen. */
+  row: StoredRun
+  /** The instance that called its handler. */
+  invokedBy: number | undefined
+  startedMs: number
+  ended: 'returned' | 'threw' | undefined
+  deliveries: number
+  received: string | undefined
+  acknowledged: boolean
+  /** Writes of its row, since it was recorded. */
+  writes: number
+  readonly troubles: Set<TroubleKind>
 }
 
-/** One call of `onOutcome`. */
+/** One call of the handler, kept for tests of exact times. */
+export interface Invocation {
+  readonly scheduledTime: number
+  readonly startedAt: number
+}
+
+/** One call of `onOutcome`, kept for tests of exact times. */
 export interface Delivery {
   readonly scheduledTime: number
   readonly attempt: number
   readonly outcome: string
-  readonly instance: number
   readonly at: number
-  acknowledged: boolean
 }
 
-/**
- * Everything that outlives the object and knows of it: who was called, what was received. It notes what must never
- * happen as a violation, and keeps a history to print with it.
- */
+export interface OutsideWorldOptions {
+  readonly now: () => number
+  readonly elapsedMs: () => number
+  /** Of the live instance; a deploy changes them. */
+  readonly settings: () => Settings
+  readonly keepsAll: boolean
+  readonly trace: Trace
+  /** The stored row of a run, as the running turn sees it. */
+  readonly rowOf: (scheduledTime: number) => StoredRun | undefined
+}
+
+/** Everything that outlives the object and knows of it: who was called, what was received, what may not be. */
 export class OutsideWorld {
+  readonly trace: Trace
+  readonly tally: Tally = emptyTally()
+  readonly violations: string[] = []
+  /** The runs whose rows are there, by nominal time. */
+  readonly runs: Map<number, KnownRun> = new Map()
   readonly invocations: Invocation[] = []
   readonly deliveries: Delivery[] = []
   readonly events: ScheduledRunEvent[] = []
-  readonly violations: string[] = []
-  readonly history: string[] = []
   pings = 0
+  /** Failures of helpers and of `alarm()`, writes and alarms that were refused. */
   failures = 0
-  /** When an alarm was refused last: it is tried again after a while. */
-  refusedAt: number = Number.NEGATIVE_INFINITY
+  /** When one of them happened last, epoch ms and on the clock's time line: it is tried again after a while. */
+  failedAt: number = Number.NEGATIVE_INFINITY
+  failedMs: number = Number.NEGATIVE_INFINITY
+  /** Handlers of the live instance that have not ended, those that timed out included. */
+  inFlight = 0
+  /** Deliveries that the live instance makes, by nominal time: when they began on the clock's time line. */
+  readonly #receiving = new Map<number, number>()
   #instances = 0
   #life: SimulatedLife | undefined
-  readonly #now: () => number
-  readonly #maxConcurrentRuns: number
-  readonly #rowOf: (scheduledTime: number) => { state: number } | undefined
+  #lastStarted = Number.NEGATIVE_INFINITY
+  readonly #options: OutsideWorldOptions
 
-  constructor(options: {
-    readonly now: () => number
-    readonly maxConcurrentRuns: number
-    /** The stored row of a run. */
-    readonly rowOf: (scheduledTime: number) => { state: number } | undefined
-  }) {
-    this.#now = options.now
-    this.#maxConcurrentRuns = options.maxConcurrentRuns
-    this.#rowOf = options.rowOf
+  constructor(options: OutsideWorldOptions) {
+    this.#options = options
+    this.trace = options.trace
   }
 
   get instances(): number {
@@ -65,50 +93,65 @@ export class OutsideWorld {
   }
 
   note(what: string): void {
-    this.history.push(`${at(this.#now())} ${what}`)
+    this.trace.note(what)
   }
 
   violate(what: string): void {
-    this.note(`VIOLATION ${what}`)
-    this.violations.push(`${at(this.#now())} ${what}`)
+    this.trace.note(`VIOLATION ${what}`)
+    this.violations.push(`${at(this.#options.now())} ${what}`)
   }
 
   instanceStarted(life: SimulatedLife): number {
     this.#life = life
     this.#instances += 1
+    this.inFlight = 0
+    this.#receiving.clear()
     this.note(`instance ${this.#instances} starts`)
     return this.#instances
   }
 
-  runStarted(run: ScheduledRun, instance: number): { ended(aborted: boolean): void } {
-    const { scheduledTime, dueAt, version } = run
-    this.note(`run ${at(scheduledTime)} called`)
-    const earlier = this.invocations.at(-1)
-    if (this.invocations.some((other) => other.scheduledTime === scheduledTime)) {
-      this.violate(`the handler of ${at(scheduledTime)} was invoked twice`)
-    } else if (earlier !== undefined && earlier.scheduledTime >= scheduledTime) {
-      this.violate(`${at(scheduledTime)} was started after ${at(earlier.scheduledTime)}`)
+  /** Something happened to every run that there is. */
+  trouble(kind: TroubleKind): void {
+    for (const { troubles } of this.runs.values()) troubles.add(kind)
+  }
+
+  failed(): void {
+    this.failures += 1
+    this.failedAt = this.#options.now()
+    this.failedMs = this.elapsedMs
+  }
+
+  runStarted(
+    run: ScheduledRun,
+    instance: number,
+  ): { ended(how: 'returned' | 'threw', aborted: boolean): void } {
+    const { scheduledTime } = run
+    const { now, rowOf, settings } = this.#options
+    this.note(`run ${at(scheduledTime)} v${run.version} called`)
+    const known = this.runs.get(scheduledTime)
+    if (known?.invokedBy !== undefined) this.violate(`the handler of ${at(scheduledTime)} was invoked twice`)
+    else if (scheduledTime <= this.#lastStarted) {
+      this.violate(`${at(scheduledTime)} was started after ${at(this.#lastStarted)}`)
     }
-    if (this.#rowOf(scheduledTime)?.state !== 1) this.violate(`${at(scheduledTime)} runs without its row`)
-    const invocation: Invocation = {
-      scheduledTime,
-      dueAt,
-      version,
-      instance,
-      startedAt: this.#now(),
-      endedAt: undefined,
-      aborted: false,
+    this.#lastStarted = Math.max(this.#lastStarted, scheduledTime)
+    const row = rowOf(scheduledTime)
+    if (known === undefined || row?.state !== RUNNING) {
+      this.violate(`${at(scheduledTime)} runs without its row`)
+    } else if (row.dueAt !== run.dueAt || row.version !== run.version) {
+      this.violate(`${at(scheduledTime)} is told dueAt ${at(run.dueAt)} and version ${run.version}`)
     }
-    this.invocations.push(invocation)
-    const inFlight = this.invocations.filter(
-      (other) => other.instance === instance && other.endedAt === undefined,
-    )
-    if (inFlight.length > this.#maxConcurrentRuns) this.violate(`${inFlight.length} handlers are in flight`)
+    if (known !== undefined) {
+      known.invokedBy = instance
+      known.startedMs = this.elapsedMs
+    }
+    if (this.#options.keepsAll) this.invocations.push({ scheduledTime, startedAt: now() })
+    this.inFlight += 1
+    if (this.inFlight > settings().maxConcurrentRuns) this.violate(`${this.inFlight} handlers are in flight`)
     return {
-      ended: (aborted) => {
-        invocation.endedAt = this.#now()
-        invocation.aborted = aborted
-        this.note(`run ${at(scheduledTime)} ended`)
+      ended: (how, aborted) => {
+        if (this.#instances === instance) this.inFlight -= 1
+        if (known !== undefined) known.ended = how
+        this.note(`run ${at(scheduledTime)} ${how}${aborted ? ' after its timeout' : ''}`)
       },
     }
   }
@@ -117,59 +160,109 @@ export class OutsideWorld {
     run: OutcomeRun,
     outcome: RunOutcome,
     instance: number,
-  ): { readonly count: number; acknowledged(): void } {
+  ): { readonly count: number; acknowledged(): void; over(): void } {
     const { scheduledTime, attempt } = run
     const text = JSON.stringify(outcome)
     this.note(`outcome of ${at(scheduledTime)} received, attempt ${attempt}: ${text}`)
-    const before = this.deliveries.filter((other) => other.scheduledTime === scheduledTime)
-    if (before.some((other) => other.outcome !== text)) {
+    if (this.#options.keepsAll) {
+      this.deliveries.push({ scheduledTime, attempt, outcome: text, at: this.#options.now() })
+    }
+    const known = this.runs.get(scheduledTime)
+    const row = this.#options.rowOf(scheduledTime)
+    if (known === undefined || row === undefined) {
+      this.violate(`the outcome of ${at(scheduledTime)} is delivered without its row`)
+      return { count: 1, acknowledged: () => undefined, over: () => undefined }
+    }
+    if (row.state <= RUNNING || row.outcome !== text) {
+      this.violate(`the outcome of ${at(scheduledTime)} is delivered, ${row.outcome} is stored`)
+    }
+    if (known.received !== undefined && known.received !== text) {
       this.violate(`the outcome of ${at(scheduledTime)} changed`)
     }
-    const state = this.#rowOf(scheduledTime)?.state
-    if (state !== (outcome.status === 'complete' ? 2 : 3)) {
-      this.violate(`the outcome of ${at(scheduledTime)} is delivered while its row is in state ${state}`)
+    if (row.attempts + 1 !== attempt) {
+      this.violate(`attempt ${attempt} of ${at(scheduledTime)} follows ${row.attempts} failed ones`)
     }
-    const delivery: Delivery = {
-      scheduledTime,
-      attempt,
-      outcome: text,
-      instance,
-      at: this.#now(),
-      acknowledged: false,
+    if (known.received === undefined) this.#checkOutcome(known, outcome, instance)
+    known.received = text
+    known.deliveries += 1
+    if (this.isReceiving(scheduledTime)) {
+      this.violate(`the outcome of ${at(scheduledTime)} is delivered twice at once`)
     }
-    this.deliveries.push(delivery)
+    const startedMs = this.elapsedMs
+    this.#receiving.set(scheduledTime, startedMs)
+    let inFlight = 0
+    for (const time of this.#receiving.keys()) if (this.isReceiving(time)) inFlight += 1
+    if (inFlight > this.#options.settings().maxConcurrentDeliveries) {
+      this.violate(`${inFlight} deliveries are in flight`)
+    }
     return {
-      count: before.length + 1,
+      count: known.deliveries,
       acknowledged: () => {
-        delivery.acknowledged = true
-        this.note(`outcome of ${at(scheduledTime)} acknowledged`)
+        // The answer of a delivery that has timed out is ignored.
+        const isLate = !this.isReceiving(scheduledTime) || this.#receiving.get(scheduledTime) !== startedMs
+        if (!isLate) known.acknowledged = true
+        this.note(`outcome of ${at(scheduledTime)} acknowledged${isLate ? ', too late' : ''}`)
+      },
+      over: () => {
+        if (this.#receiving.get(scheduledTime) === startedMs) this.#receiving.delete(scheduledTime)
       },
     }
   }
 
+  /** Whether a delivery of it is in flight that has not timed out. */
+  isReceiving(scheduledTime: number): boolean {
+    const startedMs = this.#receiving.get(scheduledTime)
+    if (startedMs === undefined) return false
+    return this.elapsedMs < startedMs + this.#options.settings().outcomeTimeoutMs
+  }
+
+  /** Whether any delivery is in flight, or times out in this moment. */
+  get receives(): boolean {
+    const since = this.elapsedMs - this.#options.settings().outcomeTimeoutMs
+    for (const startedMs of this.#receiving.values()) if (startedMs >= since) return true
+    return false
+  }
+
+  /** Whether anything was refused, or failed, since the run was recorded or in that moment. */
+  hasFailedSince({ recordedMs }: KnownRun): boolean {
+    return this.failedMs >= recordedMs
+  }
+
+  get elapsedMs(): number {
+    return this.#options.elapsedMs()
+  }
+
+  /** Whether the handler of a run has had its time. */
+  isTimedOut({ startedMs }: KnownRun): boolean {
+    return this.elapsedMs >= startedMs + this.#options.settings().runTimeoutMs
+  }
+
   lifecycleEvent(event: ScheduledRunEvent): void {
-    this.events.push(event)
+    if (this.#options.keepsAll) this.events.push(event)
+    if (event.type === 'dead_lettered') this.tally.deadLetters += 1
     this.note(`event ${event.type} ${at(event.scheduledTime)}`)
   }
 
-  pinged(attempt: number): void {
-    this.pings += 1
-    this.note(`ping, attempt ${attempt}`)
+  /** The instance that had to call its handler is gone, or could not: its alarm was refused. */
+  isOrphan(known: KnownRun, instance: number): boolean {
+    if (known.invokedBy !== undefined) return known.invokedBy !== instance
+    return known.recordedBy !== instance || this.hasFailedSince(known)
   }
 
-  helperFailed(error: unknown): void {
-    this.failures += 1
-    this.note(`a helper failed: ${error}`)
+  /** What an outcome says is what happened to the handler. */
+  #checkOutcome(known: KnownRun, { status, error }: RunOutcome, instance: number): void {
+    const isRight =
+      status === 'complete'
+        ? known.ended === 'returned'
+        : error.name === 'ScheduledRunInterruptedError'
+          ? this.isOrphan(known, instance)
+          : error.name === 'ScheduledRunTimeoutError'
+            ? this.isTimedOut(known)
+            : known.ended === 'threw'
+    if (!isRight) {
+      this.violate(
+        `the outcome of ${at(known.scheduledTime)} is ${error?.name ?? status}, its handler ${known.ended}`,
+      )
+    }
   }
-
-  alarmRejected(error: unknown): void {
-    this.failures += 1
-    this.refusedAt = this.#now()
-    this.note(`alarm() rejected: ${error}`)
-  }
-}
-
-/** An instant as a history shows it: seconds from the start. */
-export function at(instant: number | null | undefined): string {
-  return instant === null || instant === undefined ? 'never' : `${(instant - START_AT) / 1_000}s`
 }

@@ -1,4 +1,5 @@
 import { DurabilityAlarms } from '../../src/alarms/alarms.ts'
+import type { DurabilityAlarmsOptions, NamedAlarmInfo } from '../../src/alarms/options.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { DurabilityScheduler, type DurabilitySchedulerOptions } from '../../src/core/scheduler.ts'
 import type { ObjectState } from '../../src/core/state.ts'
@@ -7,6 +8,8 @@ import type { OutcomeRun, RunOutcome, ScheduledRun } from '../../src/experimenta
 import { DurabilitySchedule } from '../../src/experimental/schedule.ts'
 import type { SimulatedLife } from '../../src/testing/index.ts'
 import { nextOccurrence } from './expressions.ts'
+import type { Faults } from './faults.ts'
+import type { NamedAlarms } from './named-alarms.ts'
 import type { OutsideWorld } from './outside-world.ts'
 
 /** What a handler, a receiver or a named alarm does when it is called. */
@@ -28,10 +31,19 @@ export interface SubjectOptions {
   readonly run?: (run: ScheduledRun) => Behaviour
   /** `delivery` counts the deliveries of this outcome over all instances, from 1; `false` leaves `onOutcome` out. */
   readonly receive?: ((run: OutcomeRun, delivery: number) => Behaviour) | false
-  readonly alarm?: (attempt: number) => Behaviour
   readonly hasAlarms?: boolean
-  /** Changes the state that the object is given, to make it fail. */
-  readonly context?: (state: ObjectState) => ObjectState
+  /** Of the named alarm `ping`. */
+  readonly alarms?: Partial<Omit<DurabilityAlarmsOptions<'ping'>, 'scheduler' | 'handlers'>>
+  readonly alarm?: (attempt: number) => Behaviour
+}
+
+/** What an object tells of itself. */
+export interface SubjectHost {
+  readonly options: SubjectOptions
+  readonly faults: Faults
+  readonly outside: OutsideWorld
+  readonly invariants: { readonly alarms: NamedAlarms }
+  failed(what: string, isAlarm: boolean): void
 }
 
 /** A Durable Object class as a user would write it. */
@@ -43,31 +55,30 @@ export class Subject {
   openPasses = 0
   readonly #clock: Clock
   readonly #life: SimulatedLife
-  readonly #outside: OutsideWorld
+  readonly #host: SubjectHost
   readonly #options: SubjectOptions
   readonly #number: number
 
-  constructor(
-    ctx: ObjectState,
-    clock: Clock,
-    life: SimulatedLife,
-    { outside, options }: { readonly outside: OutsideWorld; readonly options: SubjectOptions },
-  ) {
-    this.ctx = options.context?.(ctx) ?? ctx
+  constructor(ctx: ObjectState, clock: Clock, life: SimulatedLife, host: SubjectHost) {
+    const { options, outside } = host
+    this.ctx = ctx
     this.#clock = clock
     this.#life = life
-    this.#outside = outside
+    this.#host = host
     this.#options = options
     this.#number = outside.instanceStarted(life)
     this.scheduler = new DurabilityScheduler({
-      onAlarmRetry: ({ error }) => life.dead || outside.helperFailed(error),
+      onAlarmRetry: ({ error, helper }) => life.dead || host.failed(`${helper} failed: ${error}`, false),
       ...options.scheduler,
-      context: this.ctx,
+      context: ctx,
       clock,
     })
     const { receive } = options
     this.schedule = new DurabilitySchedule({
-      nextOccurrence,
+      nextOccurrence: (expression, after) => {
+        host.faults.onSearch()
+        return nextOccurrence(expression, after)
+      },
       outcomeRetries: { delay: () => 1_000 },
       onLifecycleEvent: (event) => life.dead || outside.lifecycleEvent(event),
       ...options.schedule,
@@ -79,9 +90,10 @@ export class Subject {
     })
     if (options.hasAlarms) {
       this.alarms = new DurabilityAlarms({
-        scheduler: this.scheduler,
-        handlers: { ping: life.guard((info: { attempt: number }) => this.#ping(info.attempt)) },
         retries: { delay: () => 1_000 },
+        ...options.alarms,
+        scheduler: this.scheduler,
+        handlers: { ping: life.guard((info: NamedAlarmInfo) => this.#ping(info)) },
       })
     }
   }
@@ -91,7 +103,7 @@ export class Subject {
     try {
       await this.scheduler.alarm(info)
     } catch (error) {
-      if (!this.#life.dead) this.#outside.alarmRejected(error)
+      if (!this.#life.dead) this.#host.failed(`alarm() rejected: ${error}`, true)
       throw error
     } finally {
       this.openPasses -= 1
@@ -99,25 +111,34 @@ export class Subject {
   }
 
   async #run(run: ScheduledRun): Promise<void> {
-    const handler = this.#outside.runStarted(run, this.#number)
+    const handler = this.#host.outside.runStarted(run, this.#number)
+    const { signal } = run
     try {
-      await this.#behave('run', this.#options.run?.(run) ?? {}, run.signal)
-    } finally {
-      if (!this.#life.dead) handler.ended(run.signal.aborted)
+      await this.#behave('run', this.#options.run?.(run) ?? {}, signal)
+    } catch (error) {
+      if (!this.#life.dead) handler.ended('threw', signal.aborted)
+      throw error
     }
+    if (!this.#life.dead) handler.ended('returned', signal.aborted)
   }
 
   async #receive(run: OutcomeRun, outcome: RunOutcome): Promise<void> {
-    const delivery = this.#outside.deliveryStarted(run, outcome, this.#number)
+    const delivery = this.#host.outside.deliveryStarted(run, outcome, this.#number)
     const { receive } = this.#options
     const behaviour = receive === undefined || receive === false ? {} : receive(run, delivery.count)
-    await this.#behave('receive', behaviour, undefined)
-    if (!this.#life.dead) delivery.acknowledged()
+    try {
+      await this.#behave('receive', behaviour, undefined)
+      if (!this.#life.dead) delivery.acknowledged()
+    } finally {
+      if (!this.#life.dead) delivery.over()
+    }
   }
 
-  async #ping(attempt: number): Promise<void> {
-    this.#outside.pinged(attempt)
-    await this.#behave('ping', this.#options.alarm?.(attempt) ?? {}, undefined)
+  async #ping(info: NamedAlarmInfo): Promise<void> {
+    this.#host.outside.pings += 1
+    const completed = this.#host.invariants.alarms.called(info, this.#clock.now())
+    await this.#behave('ping', this.#options.alarm?.(info.attempt) ?? {}, info.signal)
+    if (!this.#life.dead && !info.signal.aborted) completed()
   }
 
   async #behave(what: string, behaviour: Behaviour, signal: AbortSignal | undefined): Promise<void> {

@@ -1,27 +1,22 @@
 import { MINUTE_MS } from './expressions.ts'
 import { Model, type ModelOptions } from './model.ts'
+import { type Played, playOut, type Wanted } from './play.ts'
 import { Random, seedOf } from './random.ts'
 import type { Behaviour } from './subject.ts'
 
 const STEPS = 25
 const DELAYS_MS: readonly [number, ...number[]] = [0, 500, 5_000, 40_000, 200_000]
 
-/** A long history of everything that can happen, the same for the same seed. */
-export async function playSeed(seed: number): Promise<void> {
+/** A short history of everything that can happen, the same for the same seed. */
+export async function playShort(seed: number, wanted: Wanted = {}): Promise<Played> {
   const random = new Random(seed)
-  const model = new Model(randomOptions(seed, random))
-  try {
+  const model = new Model({ ...randomOptions(seed, random), ...wanted })
+  const script = async () => {
     let version = 0
     for (let step = 0; step < STEPS; step += 1) version = await randomStep(model, random, version)
-    model.object.faults.clear()
-    await model.end()
-  } catch (error) {
-    model.outside.violate(error instanceof Error ? (error.stack ?? error.message) : String(error))
   }
-  model.close()
-  model.verify(`SEED=${seed}`)
+  return playOut(model, new Random(seed), script, `Seed ${seed} of the short histories`)
 }
-
 function randomOptions(seed: number, random: Random): ModelOptions {
   const delayMs = random.pick(DELAYS_MS)
   const isWild = random.chance(0.3)
@@ -29,7 +24,6 @@ function randomOptions(seed: number, random: Random): ModelOptions {
     ties: random.pick(['timers first', 'alarms first']),
     alarmCalls: random.pick(['same turn', 'later turn']),
     hasAlarms: random.chance(0.4),
-    hasFaults: true,
     scheduler: {
       alarmHandoffMs: random.pick([14 * MINUTE_MS, 14 * MINUTE_MS, 20_000, 3_000]),
       alarmMinDelayMs: random.pick([15_000, 1_000]),
@@ -88,14 +82,10 @@ async function randomStep(model: Model, random: Random, version: number): Promis
     () => model.cancel(random.pick([undefined, version, Math.max(version - 1, 0)])),
     () => model.overwriteAlarm(random.pick([null, model.now + 7_000, model.now + 3_600_000])),
     () => model.jump(random.integer(-120_000, 120_000), random.chance(0.5)),
-    () => object.holdAlarms(random.integer(1, 200_000)),
-    () =>
-      object.faults.failExec(/^\s*(INSERT|REPLACE|UPDATE|DELETE)/, {
-        skip: random.integer(0, 5),
-        times: random.integer(1, 3),
-      }),
-    () => object.faults.failSetAlarm({ skip: random.integer(0, 3), times: random.integer(1, 2) }),
-    () => object.deliverAlarm({ duplicate: random.chance(0.5), early: true }).then(() => model.step()),
+    () => model.holdAlarms(random.integer(1, 200_000)),
+    () => model.faults.failWrites(random.integer(0, 5), random.integer(1, 3)),
+    () => model.faults.failAlarms('rejects', random.integer(0, 3), random.integer(1, 2)),
+    () => model.deliverAlarm({ duplicate: random.chance(0.5), early: true }),
     () => model.ping(model.now + random.integer(-5_000, 60_000)),
     () => model.ping(undefined),
     () => model.callAlarm(),
