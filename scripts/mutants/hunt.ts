@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 import { Progress } from './progress.ts'
-import { allSuites, compiles, missingSuites, type Suite, suitesFor } from './suites.ts'
+import { allSuites, compiles, missingSuites, suitesFor } from './suites.ts'
+import type { Suite } from './vitest.ts'
 import { Workspace } from './workspace.ts'
 
 /** What became of one mutant. */
@@ -86,7 +87,8 @@ async function tryOne(workspace: Workspace, mutant: Mutant, progress: Progress):
   if (verdict.kind === 'unusable') return ended('unusable', verdict.reason)
   if (verdict.kind === 'timed out') return ended('timed out', verdict.test)
   const again = verdict.again && (await run(verdict.again))
-  if (again && again.kind !== 'passed') return ended('unusable', `Fails without it, too: ${verdict.test}`)
+  if (again && !(again.kind === 'passed' && again.tests > 0))
+    return ended('unusable', `Fails without it, too: ${verdict.test}`)
   return ended('caught', verdict.test)
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Result } from './hunt.ts'
 
@@ -8,8 +8,19 @@ const ROOT = join(import.meta.dirname, '../..')
 /** The pinned versions that a result depends on. */
 const TOOLS = ['node', 'vitest', '@cloudflare/vitest-pool-workers', 'wrangler']
 
+const PAGE = join(ROOT, 'docs/mutants.md')
+
 export function writePage(results: readonly Result[], minutes: number): void {
-  writeFileSync(join(ROOT, 'docs/mutants.md'), pageOf(results, minutes))
+  writeFileSync(PAGE, pageOf(results, minutes))
+}
+
+/** By a mutant's name, the test that the page names: it is tried first. */
+export function caughtBefore(): Map<string, { readonly file: string; readonly test: string }> {
+  const text = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : ''
+  const rows = text.matchAll(/^\| (.*?) \| `(\S+\.test\.ts)` › (.*) \| \d+ s \|$/gm)
+  return new Map(
+    [...rows].map(([, name = '', file = '', test = '']) => [plain(name), { file, test: plain(test) }]),
+  )
 }
 
 function pageOf(results: readonly Result[], minutes: number): string {
@@ -51,8 +62,13 @@ function named(by: string, verdict: string): string {
   return `\`${file}\`${name === undefined ? '' : ` › ${cell(name)}`}${how}`
 }
 
+/** A text as it may stand in a table. */
 function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('\n', ' ').replaceAll('<', '&lt;')
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
+}
+
+function plain(cell: string): string {
+  return cell.replaceAll('\\|', '|').replaceAll('&lt;', '<')
 }
 
 function commit(): string {

@@ -1,25 +1,12 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Mutant } from './mutant.ts'
+import { caughtBefore } from './page.ts'
 import { runNode } from './process.ts'
+import { byProject, FILE_LIMIT_MS, type Suite, single, vitest } from './vitest.ts'
 import { PACKAGE } from './workspace.ts'
 
-/** What a suite said of the copy it ran in. */
-export type Verdict =
-  | { readonly kind: 'passed' }
-  /** A test ran and failed: `test` is its file and name. One that keeps real time has to pass on the mended copy. */
-  | { readonly kind: 'failed'; readonly test: string; readonly again?: Suite }
-  | { readonly kind: 'timed out'; readonly test: string }
-  /** Nothing was shown: a file could not be loaded, or the tool itself failed. */
-  | { readonly kind: 'unusable'; readonly reason: string }
-
-export interface Suite {
-  readonly title: string
-  run(root: string): Promise<Verdict>
-}
-
-/** ms. Far longer than any file takes, so that only what never ends gets there. */
-const FILE_LIMIT_MS = 180_000
+/** ms. The same for whole folders. */
 const ALL_LIMIT_MS = 900_000
 
 /** Type-checks what ships and loads it, as Node does, without its types: what fails here was never a mutant. */
@@ -38,13 +25,18 @@ export const compiles: Suite = {
       const { code, output } = await runNode(root, args, FILE_LIMIT_MS)
       if (code !== 0) return { kind: 'unusable', reason: output }
     }
-    return { kind: 'passed' }
+    return { kind: 'passed', tests: 0 }
   },
 }
 
-/** The suites that may catch the mutant, the quick and the likely ones first. */
-export function suitesFor({ file, suites }: Mutant): Suite[] {
-  return [...byProject(suites), ...(file.startsWith('cron/') ? CRON : OTHERS)]
+/** The suites that may catch the mutant: the test that did the last time, the likely ones, and then all. */
+export function suitesFor({ name, file, suites }: Mutant): Suite[] {
+  const before = caughtBefore().get(name)
+  return [
+    ...(before ? [single('the test of the last time', before.file, before.test)] : []),
+    ...byProject('likely tests', suites),
+    ...(file.startsWith('cron/') ? CRON : OTHERS),
+  ]
 }
 
 /** Everything that can catch anything: it has to pass where nothing is broken. */
@@ -52,91 +44,17 @@ export function allSuites(): Suite[] {
   return [...OTHERS, ...CRON]
 }
 
-const WORKERD = '.workerd.test.ts'
-
-function byProject(files: readonly string[]): Suite[] {
-  const inWorkerd = files.filter((file) => file.endsWith(WORKERD))
-  const inNode = files.filter((file) => !file.endsWith(WORKERD))
-  return [
-    ...(inNode.length > 0 ? [vitest('likely tests', 'node', inNode, FILE_LIMIT_MS)] : []),
-    ...(inWorkerd.length > 0 ? [vitest('likely tests in workerd', 'workerd', inWorkerd, FILE_LIMIT_MS)] : []),
-  ]
-}
-
 const CRON = [
-  vitest('unit tests', 'node', ['src/cron/'], FILE_LIMIT_MS),
+  vitest('unit tests', 'node', ['src/cron/']),
   vitest('cron tests', 'node', ['test/cron/'], ALL_LIMIT_MS),
-  vitest('cron in workerd', 'workerd', ['test/cron/'], FILE_LIMIT_MS),
+  vitest('cron in workerd', 'workerd', ['test/cron/']),
 ]
 
 const OTHERS = [
-  vitest(
-    'unit tests',
-    'node',
-    ['src/core/', 'src/experimental/', 'src/alarms/', 'src/utils/'],
-    FILE_LIMIT_MS,
-  ),
+  vitest('unit tests', 'node', ['src/core/', 'src/experimental/', 'src/alarms/', 'src/utils/']),
   simulation(),
   vitest('tests in workerd', 'workerd', ['test/workerd/'], ALL_LIMIT_MS),
 ]
-
-interface Report {
-  readonly testResults: readonly {
-    readonly name: string
-    readonly status: string
-    readonly message: string
-    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[]
-  }[]
-}
-
-function vitest(
-  title: string,
-  project: 'node' | 'workerd',
-  files: readonly string[],
-  limitMs: number,
-  name?: string,
-): Suite {
-  return {
-    title,
-    async run(root) {
-      const report = join(root, 'report.json')
-      rmSync(report, { force: true })
-      const { code, output } = await runNode(
-        root,
-        [
-          'node_modules/vitest/vitest.mjs',
-          'run',
-          ...['--project', project, '--bail', '1', '--maxWorkers', '1'],
-          ...['--reporter', 'json', '--outputFile', report],
-          ...(name === undefined ? [] : ['-t', `^${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`]),
-          ...files.map((file) => `${PACKAGE}/${file}`),
-        ],
-        limitMs,
-      )
-      if (code === undefined) return { kind: 'timed out', test: files.join(', ') }
-      if (code === 0) return { kind: 'passed' }
-      if (!existsSync(report)) return { kind: 'unusable', reason: output }
-      return verdictOf(JSON.parse(readFileSync(report, 'utf8')), root, output)
-    },
-  }
-}
-
-function verdictOf({ testResults }: Report, root: string, output: string): Verdict {
-  for (const { name, assertionResults } of testResults) {
-    const failed = assertionResults.find(({ status }) => status === 'failed')
-    if (!failed) continue
-    const file = relative(join(root, PACKAGE), name)
-    const test = `${file} › ${failed.fullName}`
-    if (!file.endsWith(WORKERD)) return { kind: 'failed', test }
-    return {
-      kind: 'failed',
-      test,
-      again: vitest('the same test, mended', 'workerd', [file], FILE_LIMIT_MS, failed.fullName),
-    }
-  }
-  const unloaded = testResults.find(({ status }) => status === 'failed')
-  return { kind: 'unusable', reason: unloaded?.message ?? output }
-}
 
 /** The simulation's own command, which stops at the first promise that is broken. */
 function simulation(): Suite {
@@ -147,7 +65,7 @@ function simulation(): Suite {
     async run(root) {
       if (!existsSync(join(root, command))) return tests.run(root)
       const { code } = await runNode(root, [command, '--quick'], ALL_LIMIT_MS)
-      if (code === 0) return { kind: 'passed' }
+      if (code === 0) return { kind: 'passed', tests: 1 }
       if (code === undefined) return { kind: 'timed out', test: `${command} --quick` }
       return { kind: 'failed', test: `${command} --quick` }
     },

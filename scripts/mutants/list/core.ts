@@ -2,6 +2,10 @@ import { type Mutant, mutantsOf } from '../mutant.ts'
 
 const ALARM = ['test/workerd/physical-alarm.workerd.test.ts']
 const FAILING = ['test/workerd/failing-passes.workerd.test.ts']
+const REFUSED = ['test/simulation/regressions/refused-alarms.test.ts']
+const OUTCOMES = ['test/workerd/outcomes.workerd.test.ts']
+const NAMED = ['test/workerd/named-alarms.workerd.test.ts']
+const DELAYS = ['test/simulation/regressions/delays.test.ts']
 const EXHAUSTIVE = ['test/simulation/exhaustive.test.ts']
 
 const physicalAlarm = mutantsOf('core/physical-alarm.ts', FAILING, [
@@ -28,18 +32,21 @@ const physicalAlarm = mutantsOf('core/physical-alarm.ts', FAILING, [
     `alarm.forget()
         onRefused(error)`,
     'onRefused(error)',
+    REFUSED,
   ],
   [
     'Nobody is told that an alarm was refused',
     `alarm.forget()
         onRefused(error)`,
     'alarm.forget()',
+    REFUSED,
   ],
   [
     'A refusal that was rolled back fails later calls',
     `alarm.at = undefined
       alarm.taken = Promise.resolve()`,
     'alarm.at = undefined',
+    REFUSED,
   ],
   [
     'An alarm that throws as it is set is believed to be as before',
@@ -132,7 +139,7 @@ const retries = [
         `Math.round(Math.max(given, 0)) : given
     checkInteger('delay()', delayMs, 0, Number.MAX_SAFE_INTEGER)`,
       ],
-      ['The default delay has no random part', 'randomInteger(Math.ceil(ms / 2), ms)', 'ms'],
+      ['The default delay has no random part', 'randomInteger(Math.ceil(ms / 2), ms)', 'ms', DELAYS],
       ['A delay function that fails means no delay', 'return defaultDelay(attempt)', 'return 0'],
     ],
   ),
@@ -160,6 +167,7 @@ const timers = mutantsOf(
       'What an abort listener throws escapes',
       'callHook(() => controller.abort(late), undefined)',
       'controller.abort(late)',
+      NAMED,
     ],
     ['The timer of a handler that has ended is left', '.finally(() => timer.cancel())', ''],
     ['A timer that fires before its time is believed', 'ms > 0 && ms < last', 'ms > 0 && last === NEVER'],
@@ -205,6 +213,7 @@ const rest = [
         'A dead letter is not logged',
         "if (details.type === 'dead_lettered')",
         "if (details.type === 'never')",
+        OUTCOMES,
       ],
     ],
   ),

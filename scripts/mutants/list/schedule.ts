@@ -22,21 +22,25 @@ const versions = mutantsOf(FILE, VERSIONS, [
     'if (!isStill(row)) return this.set(definition)',
     `if (dueTime !== null && row.expression !== null) settings.nextOccurrence(row.expression, dueTime)
         if (!isStill(row)) return this.set(definition)`,
+    TIME,
   ],
   [
     'The last nominal time is lost on cancel',
     'const cancelled = { version: version ?? null, expression: null, nextTime: null }',
     'const cancelled = { version: version ?? null, expression: null, nextTime: null, lastTime: null }',
+    TIME,
   ],
   [
     'A new version searches from the wall clock, whatever was recorded last',
     'const after = Math.max(now, dueTime ?? row.lastTime ?? 0)',
     'const after = now',
+    TIME,
   ],
   [
     'A tick that is due is dropped by set',
     'store(row, { ...changed, nextTime }, dueTime)',
     'store(row, { ...changed, nextTime }, null)',
+    TIME,
   ],
   [
     'A tick that is due is dropped by cancel',
@@ -47,16 +51,19 @@ const versions = mutantsOf(FILE, VERSIONS, [
     'A nominal time in its jitter delay is dropped by a new version of the same expression',
     'let kept = row.expression === expression ? row.nextTime : null',
     'let kept = row.expression === null ? row.nextTime : null',
+    TIME,
   ],
   [
     'A nominal time in its jitter delay is kept by a new expression',
     'let kept = row.expression === expression ? row.nextTime : null',
     'let kept = row.nextTime',
+    TIME,
   ],
   [
     'A set that records a due tick drops the next one, which is in its jitter delay',
     'kept = occurrenceDueAfter(occurrenceAfter, kept, row.jitterMs, now) ?? null',
     'kept = null',
+    TIME,
   ],
   [
     'A version that was set is set again',
@@ -104,6 +111,7 @@ const versions = mutantsOf(FILE, VERSIONS, [
     'A due tick that a set records has the new version',
     'version: row.version ?? 0,',
     'version: change.version ?? row.version ?? 0,',
+    TIME,
   ],
   [
     'A set whose nextOccurrence set another version overwrites it',
@@ -311,7 +319,7 @@ const runs = mutantsOf(FILE, CRASH, [
     'Runs in flight are found a second time after a roll-back',
     'if (![...started].some((other) => other.scheduledTime === scheduledTime)) started.add(run)',
     'started.add(run)',
-    OTHER_CODE,
+    FAULTS,
   ],
   [
     'A later outcome overwrites the first',
@@ -322,14 +330,14 @@ const runs = mutantsOf(FILE, CRASH, [
     'An outcome is stored in the row of another run that has the key by now',
     'update(context, RUNS, { id, scheduledTime, state }, columns)',
     'update(context, RUNS, { id, state }, columns)',
-    LIFECYCLE,
+    VERSIONS,
   ],
   [
     'The keys of a schedule that was removed go on after its end',
     `createSchema(context)
         nextToStart = 1`,
     'createSchema(context)',
-    LIFECYCLE,
+    VERSIONS,
   ],
   ['interruptedWithinMs has no effect', 'isBusy ? settings.interruptedWithinMs : NEVER', 'NEVER'],
   [
@@ -377,7 +385,7 @@ const outcomes = mutantsOf(FILE, OUTCOMES, [
     `if (onOutcome && isStored) await deliver(run)
     else if (onOutcome) lost(run)`,
     'if (onOutcome) await deliver(run)',
-    LIFECYCLE,
+    VERSIONS,
   ],
   [
     'Without onOutcome the rows of finished runs stay',

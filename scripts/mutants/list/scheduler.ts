@@ -7,8 +7,10 @@ const HISTORY = ['test/simulation/history.test.ts']
 const OTHER_CODE = ['test/simulation/other-code.test.ts']
 const EXHAUSTIVE = ['test/simulation/exhaustive.test.ts']
 const OPTIONS = ['test/workerd/options.workerd.test.ts']
+const EARLY = ['test/simulation/regressions/early-passes.test.ts']
+const OWN = ['test/simulation/regressions/helpers.test.ts']
+const REFUSED = ['test/simulation/regressions/refused-alarms.test.ts']
 const REENTRANCY = ['test/workerd/reentrancy.workerd.test.ts']
-const FAULTS = ['test/simulation/faults.test.ts']
 
 const rowsAndAlarm = mutantsOf('core/scheduler.ts', FAILING, [
   [
@@ -40,7 +42,7 @@ const rowsAndAlarm = mutantsOf('core/scheduler.ts', FAILING, [
         arm()
         return result`,
     'return write()',
-    HISTORY,
+    EXHAUSTIVE,
   ],
   [
     'The alarm is computed before an await, and written after it',
@@ -54,7 +56,7 @@ const rowsAndAlarm = mutantsOf('core/scheduler.ts', FAILING, [
     `physical.forget()
       throw error`,
     'throw error',
-    FAULTS,
+    OTHER_CODE,
   ],
   [
     'A call believes what it last knew of the alarm, which its caller may have rolled back',
@@ -75,12 +77,14 @@ const rowsAndAlarm = mutantsOf('core/scheduler.ts', FAILING, [
     `runDue(isOpen())
           await physical.taken`,
     'runDue(isOpen())',
+    REFUSED,
   ],
   [
     'A pass returns before the platform has taken its alarm',
     `if (!standsRight || isHeld()) arm()
       await physical.taken`,
     'if (!standsRight || isHeld()) arm()',
+    REFUSED,
   ],
 ])
 
@@ -110,16 +114,19 @@ const passes = mutantsOf('core/scheduler.ts', ALARM, [
     `if (isAnyDue) earlyPasses = 0
     arm()`,
     'arm()',
+    EARLY,
   ],
   [
     'An early pass waits alarmMinDelayMs, also when its work is due sooner',
     'await wait(clock, Math.min(neededAt - clock.now(), alarmMinDelayMs))',
     'await wait(clock, alarmMinDelayMs)',
+    EARLY,
   ],
   [
     'A pass is taken for early by the next due time, not by what it was armed for',
     'believedAt !== undefined && believedAt < NEVER ? believedAt : exactAt',
     'exactAt',
+    EARLY,
   ],
   [
     'A hand-off restarts work: a helper whose promise is pending is run again',
@@ -128,7 +135,7 @@ const passes = mutantsOf('core/scheduler.ts', ALARM, [
     `isOver = true
         for (const attached of helpers) attached.busy = false
         pass.resolve()`,
-    HELPERS,
+    OWN,
   ],
   [
     'A pass does not hold what is in flight',
@@ -147,7 +154,7 @@ const passes = mutantsOf('core/scheduler.ts', ALARM, [
     'A pass waits for the end of a hold that another one has replaced',
     'if (!isHeld()) idle = Promise.withResolvers()',
     'idle = Promise.withResolvers()',
-    HISTORY,
+    ALARM,
   ],
   [
     'Work that a call starts as a pass ends is left without an alarm',
@@ -163,7 +170,7 @@ const passes = mutantsOf('core/scheduler.ts', ALARM, [
     'A pass leaves its fallback alarm for the next tick’s',
     'armedExactly = fallbackAt === NEVER',
     'armedExactly = true',
-    HISTORY,
+    ALARM,
   ],
   ['The info of a pass is not passed on', 'passInfo = info', '', FAILING],
   [
@@ -190,7 +197,7 @@ const passes = mutantsOf('core/scheduler.ts', ALARM, [
     'settings.liveTimers',
     HELPERS,
   ],
-  ['A call during a pass runs what has to wait for the end of the hold', 'runDue(isOpen())', 'runDue()'],
+  ['A call during a pass runs what has to wait for the end of the hold', 'runDue(isOpen())', 'runDue()', OWN],
 ])
 
 const failures = mutantsOf('core/scheduler.ts', FAILING, [
@@ -203,18 +210,14 @@ const failures = mutantsOf('core/scheduler.ts', FAILING, [
     'A clock that went back leaves a failed helper out for as long as the step',
     'now < attached.retryAt - alarmMinDelayMs ? 0 : attached.retryAt',
     'attached.retryAt',
+    OWN,
   ],
   [
     'Failures are counted on over a success',
     'attached.failures = attached.retryAt = 0',
     'attached.retryAt = 0',
   ],
-  [
-    'A helper that failed at nextAt is never asked again',
-    'return attached.retryAt',
-    'return NEVER',
-    OTHER_CODE,
-  ],
+  ['A helper that failed at nextAt is never asked again', 'return attached.retryAt', 'return NEVER', OWN],
   [
     'An answer of nextAt that is no number is no failure',
     `if (!Number.isFinite(at ?? 0)) throw new RangeError(\`nextAt() returned \${at}\`)`,
@@ -225,7 +228,7 @@ const failures = mutantsOf('core/scheduler.ts', FAILING, [
     'Work that is still due after it ran is run again at once',
     "if (needAt(attached, now) <= now) failed(attached, new Error('run() left work that is due'))",
     '',
-    OTHER_CODE,
+    OWN,
   ],
   [
     'A helper that fails keeps the others from running',
@@ -241,7 +244,12 @@ const failures = mutantsOf('core/scheduler.ts', FAILING, [
 
   /** Runs every helper`,
   ],
-  ['An alarm that cannot be armed does not fail the pass', 'if (armError !== undefined) throw armError', ''],
+  [
+    'An alarm that cannot be armed does not fail the pass',
+    'if (armError !== undefined) throw armError',
+    '',
+    REFUSED,
+  ],
   [
     'An alarm that cannot be armed counts as the failure of a helper',
     'if (armError !== undefined && error === armError) return',
@@ -251,19 +259,20 @@ const failures = mutantsOf('core/scheduler.ts', FAILING, [
     'An alarm that is refused later does not fail the pass',
     'for (const pass of passes) pass.reject(error)',
     '',
+    REFUSED,
   ],
   [
     'Work that is held when the alarm is lost is not timed by memory',
     `if (!isOpen()) report('alarm_lost', error)
     armLater()`,
     "if (!isOpen()) report('alarm_lost', error)",
-    FAULTS,
+    REFUSED,
   ],
   [
     'A pass that fails leaves what is in flight without an alarm',
     'if (isHeld()) orAlarmLost(arm)',
     '',
-    FAULTS,
+    REFUSED,
   ],
   [
     'Two helpers of one name are attached',
@@ -287,7 +296,7 @@ const failures = mutantsOf('core/scheduler.ts', FAILING, [
     'A helper whose turn has not come is asked when it needs the alarm',
     'for (const attached of due) attached.busy = true',
     '',
-    HISTORY,
+    OWN,
   ],
   [
     'Work that ends outside a pass leaves its fallback alarm',
