@@ -1,4 +1,6 @@
+import { shown } from '../core/checks.ts'
 import { type Clock, MAX_TIMER_MS, type Timer } from '../core/clock.ts'
+import { checkInstant } from './checks.ts'
 import { durationMs, type SimulatedDuration } from './duration.ts'
 
 interface PendingTimer {
@@ -19,11 +21,18 @@ export class SimulatedClock implements Clock {
   /** In the order they fire: by due time, then by creation. */
   readonly #timers: PendingTimer[] = []
 
-  /** `startAt` is an epoch ms; the default is the same in every run, so that histories repeat. */
+  /**
+   * `startAt` is epoch ms. Default: 2026-01-01T00:00:00Z, the same in every run, so that histories repeat.
+   *
+   * @throws RangeError when it is no instant.
+   */
   constructor(options: { readonly startAt?: number } = {}) {
-    this.#startAt = options.startAt ?? Date.UTC(2026, 0, 1)
+    const { startAt = Date.UTC(2026, 0, 1) } = options
+    checkInstant('options.startAt', startAt)
+    this.#startAt = startAt
   }
 
+  /** The object's wall clock, epoch ms. */
   now(): number {
     return this.#startAt + this.#elapsedMs + this.#wallOffsetMs
   }
@@ -33,7 +42,7 @@ export class SimulatedClock implements Clock {
     return this.#startAt + this.#elapsedMs + this.#platformOffsetMs
   }
 
-  /** Time that has passed since the clock was made. */
+  /** Time that has passed since the clock was made, ms. */
   get elapsedMs(): number {
     return this.#elapsedMs
   }
@@ -42,13 +51,18 @@ export class SimulatedClock implements Clock {
    * Sets the object's wall clock forwards or back. No timer moves, and nothing fires by this call. Alarms are another
    * machine's business, so they keep their time: after `jump(-5_000)` every alarm comes five seconds early by `now()`.
    * With `alarms: true` the platform's clock is set too, as when the only machine has its clock corrected.
+   *
+   * @throws RangeError when `byMs` is no finite number.
    */
   jump(byMs: number, options: { readonly alarms?: boolean } = {}): void {
-    if (!Number.isFinite(byMs)) throw new RangeError(`A clock cannot jump by "${byMs}" ms`)
+    if (!Number.isFinite(byMs)) {
+      throw new RangeError(`byMs must be a finite number of ms, got ${shown(byMs)}`)
+    }
     this.#wallOffsetMs += byMs
     if (options.alarms) this.#platformOffsetMs += byMs
   }
 
+  /** Calls `fire` once, when that much time has passed: at least 0 ms, at most 2^31 - 1. */
   setTimer(fire: () => void, delayMs: number): Timer {
     const dueMs = this.#elapsedMs + Math.min(Math.max(delayMs, 0) || 0, MAX_TIMER_MS)
     const timer: PendingTimer = { dueMs, fire }

@@ -1,3 +1,6 @@
+import { shown } from '../core/checks.ts'
+import { checkOneOf } from './checks.ts'
+
 /**
  * A point at which an object can stop and nothing of it goes on: a storage promise about to resolve, a timer or an
  * alarm about to fire, a commit about to happen, the platform about to note that an alarm is done, or one that a
@@ -30,6 +33,7 @@ export interface SimulatedSeam {
 /** Which of the object's durable writes, counted from 1, it crashes at, and on which side of their commit. */
 export interface CrashAtWrite {
   readonly write: number
+  /** `before`: the turn with the write is lost. `after`: the turn is kept, and nobody hears of it. */
   readonly when: 'before' | 'after'
 }
 
@@ -57,6 +61,7 @@ export class CrashPlan {
 
   crashAtWrite({ write, when }: CrashAtWrite): void {
     refusePast('write', write, this.#writes)
+    checkOneOf('when', when, ['before', 'after'])
     this.#atWrite.set(write, when)
   }
 
@@ -82,6 +87,6 @@ export class CrashPlan {
 function refusePast(what: string, wanted: number, reached: number): void {
   if (Number.isSafeInteger(wanted) && wanted > reached) return
   throw new RangeError(
-    `Cannot crash at ${what} "${wanted}": give an integer above ${reached}, the ${what}s so far`,
+    `${what} must be an integer above ${reached}, the number of ${what}s so far, got ${shown(wanted)}`,
   )
 }

@@ -5,7 +5,15 @@ import { IndexCosts } from './index-costs.ts'
 import { schemaChangeCost } from './schema-costs.ts'
 import { sqlError } from './sql-errors.ts'
 import { type StatementText, splitStatements } from './sql-text.ts'
-import { type Bindings, type BoundValue, bindingsOf, StatementCache, spread } from './statements.ts'
+import {
+  type Bindings,
+  type BoundValue,
+  bindingsOf,
+  boundValues,
+  refusalOf,
+  StatementCache,
+  spread,
+} from './statements.ts'
 import { WrittenRows } from './written-rows.ts'
 
 /** Told what an `exec` does, while it does it. */
@@ -32,13 +40,15 @@ export class SimulatedDatabase {
     values: readonly unknown[],
     observer: ExecObserver,
   ): SimulatedCursor<Row> {
+    const bound = boundValues(values)
     const { before, last } = split(query)
     const onRead = (): void => observer.onRead(1)
     for (const statement of before) {
-      if (statement.refusal === undefined && statement.parameters.length > 0) throw new Error(ONLY_THE_LAST)
-      new SimulatedCursor(this.#run(statement, [], observer), onRead).toArray()
+      if (statement.parameters.length > 0) this.#check(statement, ONLY_THE_LAST)
+      // As in the runtime, rows that it gives are never read, and keep it in progress as long as the instance lives.
+      new SimulatedCursor(this.#run(statement, NO_VALUES, observer), onRead)
     }
-    return new SimulatedCursor<Row>(this.#run(last, values, observer), onRead)
+    return new SimulatedCursor<Row>(this.#run(last, bound, observer), onRead)
   }
 
   /** Reads all rows at once, for someone who looks from outside. */
@@ -47,7 +57,8 @@ export class SimulatedDatabase {
     if (last.kind === 'write' || last.kind === 'schema') {
       throw new Error(`Storage is only read from outside; "${query}" would change it`)
     }
-    const rows = this.internal(last.text, ...spread(bindingsOf(last, values)))
+    this.#check(last, values.length === last.parameters.length ? undefined : WRONG_NUMBER)
+    const rows = this.internal(last.text, ...spread(bindingsOf(last, boundValues(values))))
     const { columnNames } = this.#statements.get(last.text)
     return rows.map((row) => toRow<Row>(row, columnNames))
   }
@@ -70,7 +81,10 @@ export class SimulatedDatabase {
 
   /** Runs a statement that the simulation itself needs: of transactions and savepoints. */
   control(text: string): void {
-    if (this.#unfinished.size > 0) this.#interrupt(text)
+    // A rollback to a savepoint undoes a write whose rows are still being read; all else it is in the way of.
+    if (this.#unfinished.size > 0 && !text.startsWith('ROLLBACK')) {
+      throw new Error(`cannot ${text.toLowerCase()} - SQL statements in progress: SQLITE_BUSY`)
+    }
     this.#statements.get(text).statement.run()
     if (text.startsWith('ROLLBACK') && this.#schemaChanged) this.#forget()
     if (text === 'COMMIT' || text === 'ROLLBACK') this.#schemaChanged = false
@@ -105,7 +119,8 @@ export class SimulatedDatabase {
     this.#sqlite.close()
   }
 
-  #run(statement: StatementText, values: readonly unknown[], observer: ExecObserver): StatementResult {
+  #run(statement: StatementText, values: readonly BoundValue[], observer: ExecObserver): StatementResult {
+    this.#check(statement, values.length === statement.parameters.length ? undefined : WRONG_NUMBER)
     const bindings = bindingsOf(statement, values)
     try {
       if (statement.kind === 'read') return this.#read(statement.text, bindings)
@@ -116,6 +131,19 @@ export class SimulatedDatabase {
     } catch (error) {
       throw sqlError(error)
     }
+  }
+
+  /** What there is against the statement itself comes before what is wrong with its values. */
+  #check(statement: StatementText, wrong: string | undefined): void {
+    const refusal = refusalOf(statement)
+    if (refusal !== undefined) throw new Error(refusal)
+    if (wrong === undefined) return
+    try {
+      this.#sqlite.prepare(statement.text)
+    } catch (error) {
+      throw sqlError(error)
+    }
+    throw new Error(wrong)
   }
 
   #read(text: string, bindings: Bindings): StatementResult {
@@ -129,6 +157,8 @@ export class SimulatedDatabase {
     const prepared = this.#statements.get(text)
     const values = spread(bindings)
     // RETURNING gives one row per row written, and nothing else gives rows.
+    // They may hold integers too large for a number, and cannot be asked for again.
+    if (isReturning) prepared.statement.setReadBigInts(true)
     const returned = isReturning ? prepared.statement.all(...values) : NOTHING
     const changes = isReturning ? returned.length : Number(prepared.statement.run(...values).changes)
     const written = this.#indexes.written(changes)
@@ -141,29 +171,29 @@ export class SimulatedDatabase {
     return { columnNames, rows, rowsRead: changes, rowsWritten: written }
   }
 
-  /** A write whose rows are still being read is undone by a rollback, and in the way of all else. */
-  #interrupt(text: string): void {
-    if (!text.startsWith('ROLLBACK')) {
-      throw new Error(`cannot ${text.toLowerCase()} - SQL statements in progress: SQLITE_BUSY`)
-    }
-    const aborted = new Error('abort due to ROLLBACK: SQLITE_ABORT (extended: SQLITE_ABORT_ROLLBACK)')
-    for (const rows of [...this.#unfinished]) rows.close(aborted)
-  }
-
   #changeSchema(text: string, observer: ExecObserver): StatementResult {
-    if (this.#unfinished.size > 0 && /^DROP\b/i.test(text)) {
-      throw new Error('database table is locked: SQLITE_LOCKED')
-    }
     const before = this.#schemaVersion()
     this.#indexes.beforeSchemaChange(text)
-    // Not cached: it runs once, and would be prepared again anyway after it has changed the schema.
-    this.#sqlite.exec(text)
+    this.#execSchema(text)
     if (this.#schemaVersion() === before) return UNCHANGED
     this.#forget()
     const cost = schemaChangeCost(this.#sqlite, text)
     observer.onRead(cost.rowsRead)
     observer.onWritten(cost.rowsWritten)
     return { ...UNCHANGED, ...cost }
+  }
+
+  #execSchema(text: string): void {
+    // Any statement in progress keeps all tables from being dropped; for a write that is, a read stands in here.
+    const stand =
+      this.#unfinished.size > 0 ? this.#sqlite.prepare('SELECT name FROM sqlite_schema').iterate() : undefined
+    stand?.next()
+    try {
+      // Not cached: it runs once, and would be prepared again anyway after it has changed the schema.
+      this.#sqlite.exec(text)
+    } finally {
+      stand?.return?.()
+    }
   }
 
   /** What was prepared on a table that is gone fails without saying why. */
@@ -219,6 +249,9 @@ const CREATED = `
 const ONLY_THE_LAST =
   'When executing multiple SQL statements in a single call, only the last statement can have parameters.'
 
+const WRONG_NUMBER = 'Wrong number of parameter bindings for SQL query.'
+
+const NO_VALUES: readonly BoundValue[] = []
 const NOTHING: readonly never[] = []
 const NO_COLUMNS: readonly string[] = []
 const NO_ROWS: Iterator<RawRow> = [].values()

@@ -1,3 +1,5 @@
+import { shown } from '../core/checks.ts'
+
 const UNIT_MS = {
   ms: 1,
   s: 1_000,
@@ -12,22 +14,25 @@ const UNIT_MS = {
 
 type Unit = keyof typeof UNIT_MS
 
-/** Milliseconds, or a number and a unit: `'90 s'`, `'14 minutes'`, `'3 days'`. */
+/**
+ * A length of time from 0: a number of ms, or a number and a unit, with a space between: `'250 ms'`, `'90 s'`,
+ * `'14 minutes'`, `'1.5 hours'`, `'3 days'`, `'2 weeks'`.
+ */
 export type SimulatedDuration = number | `${number} ${Unit}` | `${number} ${Unit}s`
 
 /** The duration in milliseconds. Throws a `RangeError` for anything that is not a length of time from 0 up. */
-export function durationMs(duration: SimulatedDuration): number {
+export function durationMs(duration: SimulatedDuration, name = 'The duration'): number {
   const ms = typeof duration === 'number' ? duration : parse(duration)
   if (!Number.isFinite(ms) || ms < 0) {
     throw new RangeError(
-      `"${duration}" is not a duration: give milliseconds from 0, or a text like "90 s" or "3 days"`,
+      `${name} must be milliseconds from 0, or a text like "90 s" or "3 days", got ${shown(duration)}`,
     )
   }
   return ms
 }
 
-function parse(text: string): number {
-  const [, amount, word] = /^(\d+(?:\.\d+)?) ([a-z]+)$/.exec(text) ?? []
+function parse(text: unknown): number {
+  const [, amount, word] = /^(\d+(?:\.\d+)?) ([a-z]+)$/.exec(String(text)) ?? []
   const unit = word === undefined ? undefined : (unitOf(word) ?? unitOf(word.replace(/s$/, '')))
   return unit === undefined ? Number.NaN : Number(amount) * UNIT_MS[unit]
 }

@@ -1,3 +1,6 @@
+import { shown } from '../core/checks.ts'
+import { checkCount } from './checks.ts'
+
 /** Which calls fail: `skip` matching ones succeed first (default 0), then `times` fail (default 1; `Infinity`: all). */
 export interface SimulatedFault {
   readonly skip?: number
@@ -11,12 +14,23 @@ export class SimulatedFaults {
   #execs: PendingFault[] = []
   #alarms: PendingFault[] = []
 
-  /** Makes `sql.exec` throw for queries that match. */
+  /**
+   * Makes `sql.exec` throw for queries that match, and do nothing.
+   *
+   * @throws TypeError when `matching` is no regular expression, RangeError for counts below 0.
+   */
   failExec(matching: RegExp, fault: SimulatedFault = {}): void {
+    if (!(matching instanceof RegExp)) {
+      throw new TypeError(`matching must be a regular expression, got ${shown(matching)}`)
+    }
     this.#execs.push(new PendingFault(fault, 'database or disk is full: SQLITE_FULL', matching))
   }
 
-  /** Makes `setAlarm` fail: its promise rejects, and no alarm is set. */
+  /**
+   * Makes `setAlarm` fail: its promise rejects, and no alarm is set.
+   *
+   * @throws RangeError for counts below 0.
+   */
   failSetAlarm(fault: SimulatedFault = {}): void {
     this.#alarms.push(new PendingFault(fault, 'The simulated alarm could not be set'))
   }
@@ -45,8 +59,11 @@ class PendingFault {
   constructor(fault: SimulatedFault, message: string, matching?: RegExp) {
     this.#matching = matching
     this.#error = fault.error ?? new Error(message)
-    this.#skip = fault.skip ?? 0
-    this.#times = fault.times ?? 1
+    const { skip = 0, times = 1 } = fault
+    checkCount('skip', skip)
+    checkCount('times', times)
+    this.#skip = skip
+    this.#times = times
   }
 
   hit(query: string): Error | undefined {

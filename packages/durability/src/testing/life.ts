@@ -2,6 +2,7 @@ import type { Clock, Timer } from '../core/clock.ts'
 import type { SimulatedClock } from './clock.ts'
 import type { CostCounter } from './costs.ts'
 import type { CrashPlan, SimulatedSeam } from './crash-plan.ts'
+import { runAs } from './globals.ts'
 import { InputGate } from './input-gate.ts'
 import type { TurnQueue } from './turns.ts'
 
@@ -101,6 +102,11 @@ export class Life implements SimulatedLife {
     return this.laterTurn('announced', () => undefined, name)
   }
 
+  /** Runs code of this instance: timers that it sets by a global function are the instance's. */
+  run<Result>(code: () => Result): Result {
+    return runAs(this, code)
+  }
+
   committed(): void {
     this.#host.costs.add('commits', 1)
   }
@@ -168,7 +174,7 @@ export class Life implements SimulatedLife {
   /** What a callback throws is the test's to see, but not the end of one that has just killed its instance. */
   #callBack(fire: () => void): void {
     try {
-      fire()
+      this.run(fire)
     } catch (error) {
       if (!this.#dead) throw error
     }

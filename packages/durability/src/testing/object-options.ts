@@ -25,6 +25,7 @@ export type SimulatedFactory<T extends SimulatedInstance> = (
 export interface SimulatedObjectOptions {
   /** Shares clock and order of events with other objects. Default: a world of its own. */
   readonly world?: SimulatedWorld
+  /** What `ctx.id` is called, by `name` and as text. Default: `simulated-object`. */
   readonly id?: string
   /** The platform cuts an `alarm()` that runs longer, and runs it again. Default: 15 minutes. */
   readonly alarmLimit?: SimulatedDuration

@@ -1,6 +1,8 @@
+import { check } from '../core/checks.ts'
 import type { SqlValue } from '../core/state.ts'
 import type { AlarmCallTiming } from './alarm-calls.ts'
 import { AlarmService, type SimulatedAlarmInfo } from './alarm-service.ts'
+import { checkInstant, checkOneOf } from './checks.ts'
 import { CostCounter, type SimulatedCosts } from './costs.ts'
 import { type CrashAtWrite, CrashPlan, type SimulatedProgress } from './crash-plan.ts'
 import { durationMs, type SimulatedDuration } from './duration.ts'
@@ -32,18 +34,24 @@ export class SimulatedObject<T extends SimulatedInstance> {
   readonly #leaveWorld: () => void
   #current: Current<T> | undefined
 
+  /** Use `simulateObject`, which says the same in fewer words. */
   constructor(factory: SimulatedFactory<T>, options: SimulatedObjectOptions = {}) {
+    check('factory', factory, 'function')
+    const { id = 'simulated-object', alarmCalls = 'same turn', alarmLimit = '15 minutes', onSeam } = options
+    check('options.id', id, 'string')
+    checkOneOf('options.alarmCalls', alarmCalls, ['same turn', 'later turn'])
+    if (onSeam !== undefined) check('options.onSeam', onSeam, 'function')
     this.world = options.world ?? new SimulatedWorld()
     this.#factory = factory
-    this.#id = options.id ?? 'simulated-object'
-    this.#alarmCalls = options.alarmCalls ?? 'same turn'
+    this.#id = id
+    this.#alarmCalls = alarmCalls
     this.#store = new DurableStore(this.world.turns)
-    this.#plan = new CrashPlan(options.onSeam)
+    this.#plan = new CrashPlan(onSeam)
     this.#alarms = new AlarmService({
       clock: this.world.clock,
       turns: this.world.turns,
       store: this.#store,
-      limitMs: durationMs(options.alarmLimit ?? '15 minutes'),
+      limitMs: durationMs(alarmLimit, 'options.alarmLimit'),
       receiver: () => this.#receiver(),
       isBlocked: () => this.#current?.life.gate.isClosed === true,
     })
@@ -76,7 +84,11 @@ export class SimulatedObject<T extends SimulatedInstance> {
     return this.#alarms.running
   }
 
-  /** Reads storage from outside, without an instance and without cost; also what a turn has not committed yet. */
+  /**
+   * Reads storage by a query from outside, without an instance and without cost; also what a turn has not committed yet.
+   *
+   * @throws Error for a query that would write, and what SQLite throws.
+   */
   rows<Row extends Record<string, SqlValue>>(query: string, ...bindings: SqlValue[]): Row[] {
     this.#store.bury()
     return this.#store.database.peek<Row>(query, bindings)
@@ -88,8 +100,8 @@ export class SimulatedObject<T extends SimulatedInstance> {
    * died of, such as the reason it gave to `ctx.abort()`.
    */
   call<Result>(request: (instance: T) => Result | PromiseLike<Result>): Promise<Result> {
-    const { instance, life } = this.#live()
     return new Promise((resolve, reject) => {
+      const { instance, life } = this.#live()
       const unmourned = life.onDeath(() => reject(life.reason ?? new SimulatedCrash()))
       const answered =
         <Answer>(settle: (answer: Answer) => void) =>
@@ -101,12 +113,23 @@ export class SimulatedObject<T extends SimulatedInstance> {
       life.gate.pass(() => {
         if (life.dead) return
         try {
-          Promise.resolve(request(instance)).then(answered(resolve), answered(reject))
+          Promise.resolve(life.run(() => request(instance))).then(answered(resolve), answered(reject))
         } catch (error) {
           answered(reject)(error)
         }
       })
     })
+  }
+
+  /** Like `call`, made again for as long as the answer is a `SimulatedCrash`: as a client does whose object died. */
+  async callUntilAnswered<Result>(request: (instance: T) => Result | PromiseLike<Result>): Promise<Result> {
+    for (;;) {
+      try {
+        return await this.call(request)
+      } catch (error) {
+        if (!(error instanceof SimulatedCrash)) throw error
+      }
+    }
   }
 
   /** See `SimulatedWorld.advance`. */
@@ -131,12 +154,20 @@ export class SimulatedObject<T extends SimulatedInstance> {
    * Crashes at the n-th durable write (an exec that changes something, or an alarm set or deleted) counted as
    * `progress.writes` is. `before`: the turn with the write is lost, and nothing that follows the write in that turn
    * is seen outside (by way of `life.guard`). `after`: right after that turn is committed, before anyone hears of it.
+   * Several can be planned.
+   *
+   * @throws RangeError when that write has been made, or is no integer from 1.
    */
   crashAt(at: CrashAtWrite): void {
     this.#plan.crashAtWrite(at)
   }
 
-  /** Crashes at the n-th seam, counted as `progress.seams` is, in the place of what would have happened there. */
+  /**
+   * Crashes at the n-th seam, counted as `progress.seams` is, in the place of what would have happened there. A seam is
+   * where the object waits, or is about to be called: see `SimulatedSeam`. Several can be planned.
+   *
+   * @throws RangeError when that seam has been passed, or is no integer from 1.
+   */
   crashAtAwait(seam: number): void {
     this.#plan.crashAtSeam(seam)
   }
@@ -164,21 +195,33 @@ export class SimulatedObject<T extends SimulatedInstance> {
     return true
   }
 
-  /** Keeps alarms from being delivered for that long: they come late. */
+  /**
+   * Keeps alarms from being delivered for that long: they come late.
+   *
+   * @throws RangeError for what is no duration.
+   */
   holdAlarms(duration: SimulatedDuration): void {
     this.#alarms.holdBack(durationMs(duration))
   }
 
-  /** Moves or, with `null`, loses the stored alarm, durably, as other code or a fault of the platform might. */
+  /**
+   * Moves the stored alarm to an epoch ms or, with `null`, loses it, durably, as other code or a fault of the platform
+   * might.
+   *
+   * @throws RangeError for what is neither.
+   */
   overwriteAlarm(at: number | null): void {
+    if (at !== null) checkInstant('at', at)
     this.#store.bury()
     this.#store.commitAlarm({ at, delivering: false })
   }
 
+  /** What the object's code has cost since the start, or since `resetCosts()`, over all its instances. */
   get costs(): SimulatedCosts {
     return this.#costs.total
   }
 
+  /** Sets all counters of `costs` to 0. */
   resetCosts(): void {
     this.#costs.reset()
   }
@@ -215,16 +258,18 @@ export class SimulatedObject<T extends SimulatedInstance> {
     })
     let instance: T
     try {
-      instance = this.#factory(ctx, life.clock, life)
+      instance = life.run(() => this.#factory(ctx, life.clock, life))
     } catch (error) {
       life.kill()
       throw error
     }
     if (life.dead) throw new SimulatedCrash()
+    this.world.lives.add(life)
     return { life, ctx, instance }
   }
 
   #onDeath(life: Life): void {
+    this.world.lives.delete(life)
     if (this.#current?.life === life) this.#current = undefined
     this.#alarms.onDeath(life)
     this.#store.doom(life)
@@ -232,7 +277,7 @@ export class SimulatedObject<T extends SimulatedInstance> {
 
   #receiver(): { life: Life; blocked: boolean; alarm: (info: SimulatedAlarmInfo) => unknown } {
     const { life, instance } = this.#live()
-    return { life, blocked: life.gate.isClosed, alarm: (info) => instance.alarm(info) }
+    return { life, blocked: life.gate.isClosed, alarm: (info) => life.run(() => instance.alarm(info)) }
   }
 }
 
@@ -246,6 +291,12 @@ export class SimulatedObject<T extends SimulatedInstance> {
  * await object.advance('90 s')
  * object.crash()
  * ```
+ *
+ * The factory is called when the instance is first used, and again after each crash. Your class takes `ctx` as it does
+ * from the platform, and its time from `clock`; or call `object.world.installGlobals()` for code that uses `Date` and
+ * `setTimeout`.
+ *
+ * @throws TypeError or RangeError for an option, naming it and its value.
  */
 export function simulateObject<T extends SimulatedInstance>(
   factory: SimulatedFactory<T>,

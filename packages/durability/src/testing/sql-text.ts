@@ -33,7 +33,8 @@ export function splitStatements(query: string): readonly StatementText[] {
       scan.add(token[0])
     } else if (!scan.insideTrigger) {
       if (scan.words.length > 0) {
-        statements.push(scan.finish(query.slice(start, token.index)))
+        // With its semicolon, which is where SQLite says that something is missing.
+        statements.push(scan.finish(query.slice(start, token.index + 1)))
         end = token.index + 1
       }
       start = token.index + 1

@@ -149,14 +149,18 @@ function iterate(statement: StatementSync, bindings: Bindings): Iterator<unknown
   return statement.iterate(...spread(bindings))
 }
 
-/** Throws what the runtime would throw before running the statement; else gives its values. */
-export function bindingsOf({ parameters, refusal }: StatementText, values: readonly unknown[]): Bindings {
-  if (refusal !== undefined) throw new Error(refusal)
-  const count = parameters.length
-  if (count > MAX_PARAMETERS) throw new Error('too many SQL variables: SQLITE_ERROR')
-  if (values.length !== count) throw new Error('Wrong number of parameter bindings for SQL query.')
-  if (count === 0) return NONE
-  const bound = values.map(toBound)
+/** The values of an `exec`. Throws for those that are refused whatever the query is. */
+export function boundValues(values: readonly unknown[]): readonly BoundValue[] {
+  return values.length === 0 ? NONE : values.map(toBound)
+}
+
+/** Why the runtime would not run the statement. */
+export function refusalOf({ parameters, refusal }: StatementText): string | undefined {
+  return parameters.length > MAX_PARAMETERS ? 'too many SQL variables: SQLITE_ERROR' : refusal
+}
+
+/** The values as node:sqlite wants them. */
+export function bindingsOf({ parameters }: StatementText, bound: readonly BoundValue[]): Bindings {
   if (parameters.every((name) => name === undefined)) return bound
   const named: Record<string, BoundValue> = {}
   for (const [index, name] of parameters.entries()) {

@@ -94,8 +94,7 @@ export class DurableStore {
       savepoint.release()
       return result
     } catch (error) {
-      // As in the runtime, an object whose transaction can neither be kept nor undone cannot go on.
-      if (!isRunning) life.kill(error)
+      if (!isRunning) throw error
       const changedAlarm = this.#alarm !== before
       savepoint.rollBack()
       // The runtime forgets then that it is delivering this one: it stays in storage when `alarm()` has ended.
@@ -120,7 +119,13 @@ export class DurableStore {
       // A turn that is over has taken its savepoints with it.
       if (this.#turn !== turn) return false
       this.#savepoints--
-      for (const statement of statements) this.database.control(`${statement} ${name}`)
+      try {
+        for (const statement of statements) this.database.control(`${statement} ${name}`)
+      } catch (error) {
+        // As in the runtime, an object whose transaction can neither be kept nor undone cannot go on.
+        life.kill(error)
+        throw error
+      }
       return true
     }
     return {

@@ -1,5 +1,8 @@
+import { checkInteger } from '../core/checks.ts'
+import { checkOneOf } from './checks.ts'
 import { SimulatedClock } from './clock.ts'
 import { durationMs, type SimulatedDuration } from './duration.ts'
+import { installGlobals, type Living } from './globals.ts'
 import { TurnQueue } from './turns.ts'
 
 /** More events than this in one `advance` are an object that re-arms its alarm for now, over and over. */
@@ -18,25 +21,45 @@ interface NextEvent {
 }
 
 export interface SimulatedWorldOptions {
-  /** Epoch ms at which the clocks start. */
+  /** Epoch ms at which the clocks start. Default: 2026-01-01T00:00:00Z. */
   readonly startAt?: number
-  /** What goes first of timers and alarms due at the same instant; the runtime promises neither. */
+  /** What goes first of timers and alarms due at the same instant; the runtime promises neither. Default: timers. */
   readonly ties?: 'timers first' | 'alarms first'
+  /** After so many timers and alarms `advance` gives up on an object that goes round in circles. Default: 1,000,000. */
   readonly maxSteps?: number
 }
 
 /** One clock, the objects that live by it, and the order in which things happen: the same in every run. */
 export class SimulatedWorld {
   readonly clock: SimulatedClock
+  /** @internal */
   readonly turns: TurnQueue = new TurnQueue()
+  /** @internal The living instances of the world's objects. */
+  readonly lives: Set<Living> = new Set()
   readonly #sources = new Set<EventSource>()
   readonly #alarmsFirst: boolean
   readonly #maxSteps: number
 
+  /** @throws RangeError for an option out of range, naming it and its value. */
   constructor(options: SimulatedWorldOptions = {}) {
+    const { ties = 'timers first', maxSteps = MAX_STEPS } = options
+    checkOneOf('options.ties', ties, ['timers first', 'alarms first'])
+    checkInteger('options.maxSteps', maxSteps, 1, Number.MAX_SAFE_INTEGER)
     this.clock = new SimulatedClock(options.startAt === undefined ? {} : { startAt: options.startAt })
-    this.#alarmsFirst = options.ties === 'alarms first'
-    this.#maxSteps = options.maxSteps ?? MAX_STEPS
+    this.#alarmsFirst = ties === 'alarms first'
+    this.#maxSteps = maxSteps
+  }
+
+  /**
+   * Puts this world's time in the place of the global `Date`, `setTimeout`, `setInterval` and their `clear…`, for code
+   * that uses them instead of a clock. Timers that an instance sets die with it. Returns a function that puts the
+   * globals back; until then the test itself lives in simulated time too. What else tells or waits for time
+   * (`performance.now`, `AbortSignal.timeout`) stays real.
+   *
+   * @throws Error while a world's time is installed already.
+   */
+  installGlobals(): () => void {
+    return installGlobals(this.clock, () => (this.lives.size === 1 ? [...this.lives][0] : undefined))
   }
 
   /** Adds what `advance` shall drive besides the timers. Returns a function that removes it. */
@@ -47,7 +70,10 @@ export class SimulatedWorld {
 
   /**
    * Moves time on, from one due timer or alarm to the next. Before each, all code runs until it waits for something,
-   * and every turn is committed. Resolves when nothing is left to do until the new time.
+   * and every turn is committed. Resolves when nothing is left to do until the new time; what a timer throws rejects.
+   * Code that waits for the world outside of the simulation, such as a real request, is not waited for.
+   *
+   * @throws RangeError for what is no duration, naming it.
    */
   async advance(duration: SimulatedDuration): Promise<void> {
     const untilMs = this.clock.elapsedMs + durationMs(duration)
@@ -57,7 +83,7 @@ export class SimulatedWorld {
 
   /** Moves time on for as long as something is due within `horizon` of what happened last, and stops there. */
   async runToIdle(horizon: SimulatedDuration): Promise<void> {
-    const horizonMs = durationMs(horizon)
+    const horizonMs = durationMs(horizon, 'horizon')
     await this.#run(() => this.clock.elapsedMs + horizonMs)
   }
 
