@@ -106,7 +106,7 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
   let passInfo: AlarmInfo | undefined
 
   const isOpen = () => passes.size > 0
-  const isHeld = () => helpers.some(({ inFlight }) => inFlight > 0)
+  const isHeld = () => helpers.some(({ inFlight }) => inFlight)
   /** Something keeps the object in memory. */
   const isAwake = () => isOpen() || isHeld()
   /** Those that memory starts at their exact time. A pass that only waits, for it came early, delays nobody. */
@@ -189,7 +189,7 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
       const at = needAt(attached, now)
       exactAt = Math.min(exactAt, at)
       if (isTimed(attached)) timedAt = Math.min(timedAt, at)
-      let withinMs: number | undefined = attached.inFlight > 0 ? alarmMinDelayMs : NEVER
+      let withinMs: number | undefined = attached.inFlight ? alarmMinDelayMs : NEVER
       try {
         if (attached.helper.fallbackWithinMs) withinMs = attached.helper.fallbackWithinMs(now, isOpen())
       } catch {
@@ -229,8 +229,8 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
       .then(() => {
         attached.inFlight -= 1
         if (!isHeld()) idle.resolve()
-        // A helper that says itself how it is found again arms whatever its work changes.
-        if (!attached.helper.fallbackWithinMs || !isAwake()) orAlarmLost(arm)
+        // A helper that says itself how it is found again arms whatever its work changes, except what failed.
+        if (attached.failures || !attached.helper.fallbackWithinMs || !isAwake()) orAlarmLost(arm)
       })
   }
 
