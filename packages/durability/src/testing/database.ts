@@ -42,12 +42,8 @@ export class SimulatedDatabase {
   ): SimulatedCursor<Row> {
     const bound = boundValues(values)
     const { before, last } = split(query)
+    if (before.length > 0) this.#runBefore(last, before, observer)
     const onRead = (): void => observer.onRead(1)
-    for (const statement of before) {
-      if (statement.parameters.length > 0) this.#check(statement, ONLY_THE_LAST)
-      // As in the runtime, rows that it gives are never read, and keep it in progress as long as the instance lives.
-      new SimulatedCursor(this.#run(statement, NO_VALUES, observer), onRead)
-    }
     return new SimulatedCursor<Row>(this.#run(last, bound, observer), onRead)
   }
 
@@ -117,6 +113,27 @@ export class SimulatedDatabase {
   close(): void {
     this.closeCursors()
     this.#sqlite.close()
+  }
+
+  /**
+   * As in the runtime, rows that these give are never read, and keep their statement in progress for as long as the
+   * instance lives; unless one that follows is refused.
+   */
+  #runBefore(last: StatementText, before: readonly StatementText[], observer: ExecObserver): void {
+    const results: StatementResult[] = []
+    try {
+      for (const statement of before) {
+        if (statement.parameters.length > 0) this.#check(statement, ONLY_THE_LAST)
+        const result = this.#run(statement, NO_VALUES, observer)
+        results.push(result)
+        new SimulatedCursor(result, () => observer.onRead(1))
+      }
+      this.#check(last, undefined)
+      this.#sqlite.prepare(last.text)
+    } catch (error) {
+      for (const { rows } of results) rows.return?.()
+      throw sqlError(error)
+    }
   }
 
   #run(statement: StatementText, values: readonly BoundValue[], observer: ExecObserver): StatementResult {

@@ -36,6 +36,8 @@ export class IndexCosts {
   /** Triggers and foreign keys write rows that SQLite does not count as changes of the statement. */
   #countsAll = false
   #indexRows = 0
+  /** The tables with AUTOINCREMENT that the statement has inserted into. */
+  readonly #countedIds = new Set<string>()
   #changesBefore = 0
 
   constructor(sqlite: DatabaseSync) {
@@ -46,6 +48,7 @@ export class IndexCosts {
   start(): boolean {
     this.#indexRows = 0
     if (this.#isPlain) return false
+    this.#countedIds.clear()
     const installs = this.#isStale
     if (this.#isStale) this.#install()
     if (this.#countsAll) this.#changesBefore = this.#totalChanges()
@@ -54,7 +57,8 @@ export class IndexCosts {
 
   /** The rows written since `start` by a statement that made so many changes. */
   written(changes: number): number {
-    return (this.#countsAll ? this.#totalChanges() - this.#changesBefore : changes) + this.#indexRows
+    const rows = this.#countsAll ? this.#totalChanges() - this.#changesBefore : changes
+    return rows + this.#indexRows + this.#countedIds.size
   }
 
   /** Takes the triggers away, which a change of the schema could trip over. */
@@ -84,9 +88,10 @@ export class IndexCosts {
     for (const { name: table, sql, hasRowid } of tables) {
       const indexes = this.#indexesOf(table, hasRowid === 1)
       for (const index of indexes) this.#watch(table, index, hasRowid === 1)
-      // AUTOINCREMENT keeps the last id in a row of its own.
+      // AUTOINCREMENT keeps the last id in a row of its own, which is written once by a statement.
       if (/\bAUTOINCREMENT\b/i.test(sql ?? '')) {
-        this.#createTrigger(`INSERT ON main.${quoted(table)}`, `SELECT ${COUNTER}()`)
+        const body = `SELECT ${COUNTER}('${table.replaceAll("'", "''")}')`
+        this.#createTrigger(`INSERT ON main.${quoted(table)}`, body)
       }
     }
   }
@@ -134,8 +139,9 @@ export class IndexCosts {
 
   #createTrigger(event: string, body: string): void {
     if (!this.#isCounterDefined) {
-      this.#sqlite.function(COUNTER, () => {
-        this.#indexRows++
+      this.#sqlite.function(COUNTER, { varargs: true }, (table) => {
+        if (table === undefined) this.#indexRows++
+        else this.#countedIds.add(String(table))
         return null
       })
       this.#isCounterDefined = true

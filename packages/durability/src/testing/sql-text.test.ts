@@ -5,8 +5,8 @@ const texts = (query: string) => splitStatements(query).map((statement) => state
 
 test('semicolons separate statements, but not inside literals, names and comments', () => {
   expect(texts(`SELECT ';' AS "a;b"; -- c;d\nSELECT 2 /* ; */;`)).toEqual([
-    `SELECT ';' AS "a;b"`,
-    '-- c;d\nSELECT 2 /* ; */',
+    `SELECT ';' AS "a;b";`,
+    '-- c;d\nSELECT 2 /* ; */;',
   ])
 })
 
@@ -21,13 +21,13 @@ test.each(['', ' ; -- nothing\n /* at all */ ;', 'SELECT 1;;', 'SELECT 1; -- and
 )
 
 test('an empty statement before another is left out', () => {
-  expect(texts(';; SELECT 1;\n')).toEqual(['SELECT 1'])
+  expect(texts(';; SELECT 1;\n')).toEqual(['SELECT 1;'])
 })
 
 test("a trigger's body belongs to its statement", () => {
   const trigger = `CREATE TRIGGER t AFTER INSERT ON a BEGIN
     UPDATE a SET x = CASE WHEN x = 1 THEN 2 ELSE 3 END; DELETE FROM b; END`
-  expect(texts(`${trigger}; SELECT 1`)).toEqual([trigger, 'SELECT 1'])
+  expect(texts(`${trigger}; SELECT 1`)).toEqual([`${trigger};`, 'SELECT 1'])
 })
 
 test.each([
