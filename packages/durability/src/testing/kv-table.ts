@@ -39,10 +39,10 @@ export class KvTable {
 
   list<T>(options: SyncKvListOptions = {}): [string, T][] {
     const { start, startAfter, end, prefix, reverse, limit } = options
-    if (limit !== undefined && Math.floor(limit) <= 0) throw new TypeError('List limit must be positive.')
     if (start !== undefined && startAfter !== undefined) {
       throw new TypeError('list() cannot be called with both start and startAfter values.')
     }
+    if (limit !== undefined && Math.floor(limit) <= 0) throw new TypeError('List limit must be positive.')
     if (!this.#exists()) return []
     const conditions = [
       start !== undefined && 'key >= ?',
