@@ -1,0 +1,80 @@
+import { LIBRARY, LOOP } from './host/subjects.ts'
+import type { Results } from './results.ts'
+import type { Cost } from './worker/cost.ts'
+
+/** What is asked of the library, in relation to the loop. */
+export interface Bar {
+  readonly what: string
+  readonly asked: string
+  readonly measured: string
+  readonly isMet: boolean
+  /** Counts are the same every time: missing such a bar is a failure, whatever else the machine does. */
+  readonly isExact?: boolean
+}
+
+const MAX_GROWTH = 1.25
+
+export function barsOf({ costs, times, latency, drains, backlog }: Results): Bar[] {
+  const { calling, empty } = times
+  return [
+    ...rowBars(costs),
+    ratioBar('CPU per run, calling handlers', calling[LIBRARY].cpuRatio.median, 1.3),
+    ratioBar('wall time per run, calling handlers', calling[LIBRARY].wallRatio.median, 1.3),
+    ratioBar('CPU per run, empty handlers', empty[LIBRARY].cpuRatio.median, 2.5),
+    ratioBar('wall time per run, empty handlers', empty[LIBRARY].wallRatio.median, 2.5),
+    {
+      what: `start latency, median difference of ${latency.calling.pairs} pairs`,
+      asked: 'at most 1 ms',
+      measured: `${latency.calling.differenceMs.median.toFixed(1)} ms`,
+      isMet: latency.calling.differenceMs.median <= 1,
+    },
+    ...growthBars('CPU per drained run', drains.calling),
+    ...growthBars('CPU per run beside waiting runs', backlog),
+  ]
+}
+
+function rowBars(costs: Results['costs']): Bar[] {
+  const text = ({ rowsWritten, alarms }: Cost) => `${rowsWritten} + ${alarms}`
+  const bar = (what: string, library: Cost | undefined, loop: Cost | undefined): Bar[] => {
+    if (!library || !loop) return []
+    const isMet = text(library) === text(loop)
+    return [{ what, asked: `${text(loop)}, as the loop`, measured: text(library), isMet, isExact: true }]
+  }
+  const { ordinary, behind } = costs[LIBRARY]
+  return [
+    ...bar('rows written + alarms per run', ordinary, costs[LOOP].ordinary),
+    ...Object.keys(behind).flatMap((waiting) =>
+      bar(
+        `rows written + alarms per run beside ${waiting} waiting`,
+        behind[waiting],
+        costs[LOOP].behind[waiting],
+      ),
+    ),
+  ]
+}
+
+function ratioBar(what: string, ratio: number, most: number): Bar {
+  return {
+    what,
+    asked: `at most ${most} × the loop`,
+    measured: `${ratio.toFixed(2)} ×`,
+    isMet: ratio <= most,
+  }
+}
+
+function growthBars(
+  what: string,
+  series: readonly { readonly waiting: number; readonly cpuGrowth: Results['backlog'][0]['cpuGrowth'] }[],
+): Bar[] {
+  const last = series.at(-1)
+  if (!last) return []
+  const { median } = last.cpuGrowth[LIBRARY]
+  return [
+    {
+      what: `${what}, at ${last.waiting} beside ${series[0]?.waiting}`,
+      asked: 'the same',
+      measured: `${median.toFixed(2)} ×`,
+      isMet: median <= MAX_GROWTH,
+    },
+  ]
+}

@@ -1,0 +1,2 @@
+/** workerd has this module only where an account can send mail; nothing here does. */
+export class EmailMessage {}

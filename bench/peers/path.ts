@@ -1,0 +1,2 @@
+/** What CommonJS code in the bundle gets for `require('path')`. */
+export * from 'node:path'

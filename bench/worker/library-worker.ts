@@ -1,0 +1,3 @@
+export { default } from './entry.ts'
+export { LibraryObject } from './library-object.ts'
+export { Target } from './target.ts'

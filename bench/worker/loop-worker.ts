@@ -1,0 +1,3 @@
+export { default } from './entry.ts'
+export { LoopObject } from './loop-object.ts'
+export { Target } from './target.ts'
