@@ -1,5 +1,5 @@
 import { type History, ofKind, type RequestHistory } from './history.ts'
-import type { Entry, ObjectStatus } from './log.ts'
+import { type Entry, isStatus } from './log.ts'
 import { OBJECTS, type ObjectName, PLANS } from './plan.ts'
 import { SOON_MS, type Violation } from './violation.ts'
 
@@ -24,21 +24,26 @@ function* auditComebacks(object: ObjectName, { epochs, requests, exchanges }: Hi
   const withinMs = Math.max(...intervalsMs) + maxJitterMs + SOON_MS
   const own = requests.filter(({ entry }) => entry.object === object)
   for (const { epoch, spawnedAt, readyAt, killedAt } of epochs.values()) {
-    const aboutSchedule = own.filter(
-      ({ entry }) => entry.epoch < epoch && (entry.action.do === 'set' || entry.action.do === 'cancel'),
-    )
-    const last = aboutSchedule.filter(({ result }) => result?.result !== false).at(-1)
-    const isLive = last?.entry.action.do === 'set' && last.result !== undefined
+    const signs = own.filter(({ entry }) => entry.epoch < epoch).flatMap(signOf)
+    const last = signs.at(-1)
     const firstRequestAt = own.find(({ entry }) => entry.epoch === epoch)?.entry.at ?? Infinity
     const calledAt = exchanges.find(({ call }) => call.object === object && call.epoch === epoch)?.at
     const endAt = Math.min(killedAt, firstRequestAt, calledAt ?? Infinity)
-    if (isLive && endAt > readyAt + withinMs)
+    if (last?.isLive && endAt > readyAt + withinMs)
       yield {
         about: `${object} in process ${epoch}, started at ${spawnedAt}`,
         what: `did nothing for ${withinMs} ms`,
-        seen: [last.entry.seq],
+        seen: [last.seq],
       }
   }
+}
+
+/** What a request shows of whether a schedule is live from then on; when a kill took its answer, that it may not be. */
+function signOf({ entry, result }: RequestHistory): { seq: number; isLive: boolean }[] {
+  const { seq, action } = entry
+  if (isStatus(result?.result)) return [{ seq, isLive: result.result.state === 'live' }]
+  if ((action.do !== 'set' && action.do !== 'cancel') || result?.result === false) return []
+  return [{ seq, isLive: action.do === 'set' && result !== undefined }]
 }
 
 /** Nothing but a kill ends an instance here. */
@@ -100,8 +105,4 @@ function* auditEnd(object: ObjectName, history: History): Generator<Violation> {
   const { running, waiting, undelivered, stuck, rows, alarms, alarmAt } = last.status
   if (running + waiting + undelivered + stuck + rows + alarms.length > 0 || alarmAt !== null)
     yield { about: object, what: `is not finished: ${JSON.stringify(last.status)}`, seen: [last.seq] }
-}
-
-function isStatus(result: unknown): result is ObjectStatus {
-  return typeof result === 'object' && result !== null
 }

@@ -1,6 +1,6 @@
 import { nameOf, ofRun } from './audit-runs.ts'
 import { eventsOf, type History, ofKind, type RequestHistory, type RunHistory } from './history.ts'
-import type { Action } from './log.ts'
+import { type Action, isStatus } from './log.ts'
 import { nextOccurrence, OBJECTS, type ObjectName, PLANS } from './plan.ts'
 import { SOON_MS, type Violation } from './violation.ts'
 
@@ -10,8 +10,8 @@ type SetAction = Extract<Action, { do: 'set' }>
 interface Definition {
   readonly action: SetAction
   readonly request: RequestHistory
-  /** A kill took the answer: its runs show whether it was stored. */
-  readonly isSure: boolean
+  /** It was answered, or seen in a status. Otherwise a kill took the answer, and its runs show whether it was stored. */
+  isSure: boolean
   /** Epoch ms; it was live at least until here. */
   liveUntil: number
   /** Epoch ms; it was not live any more after this. */
@@ -42,7 +42,12 @@ function definitionsOf(object: ObjectName, requests: readonly RequestHistory[]):
   const definitions: Definition[] = []
   for (const request of requests) {
     const { action } = request.entry
-    if (request.entry.object !== object || (action.do !== 'set' && action.do !== 'cancel')) continue
+    if (request.entry.object !== object) continue
+    const seen = request.result?.result
+    for (const definition of definitions)
+      if (isStatus(seen) && seen.state === 'live' && seen.version === definition.action.version)
+        definition.isSure = true
+    if (action.do !== 'set' && action.do !== 'cancel') continue
     // A request that answers `false` changed nothing that is live.
     if (request.result?.result === false) continue
     for (const before of definitions) {

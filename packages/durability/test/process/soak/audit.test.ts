@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { audit } from './audit.ts'
-import { COMPLETE, faults, HandMade, history, INTERRUPTED } from './handmade.ts'
+import { COMPLETE, FINISHED, faults, HandMade, history, INTERRUPTED } from './handmade.ts'
 
 const setAlarm = (at: number) => ({ do: 'setAlarm', name: 'renew', at }) as const
 
@@ -83,6 +83,34 @@ describe('ticks', () => {
   test('that are recorded late while the process is up are a violation', () => {
     const made = history('10000+0').at(15_500).tick(10_000)
     expect(faults(made.end())).toEqual(['was recorded 5500 ms late'])
+  })
+})
+
+describe('a set whose answer a kill took', () => {
+  const set = { do: 'set', expression: '1000+0', version: 1, jitterMs: 0 } as const
+  const made = () => new HandMade().start().at(100).ask(set).at(110).kill().at(200).start()
+
+  test('and that is not stored is no violation', () => {
+    expect(
+      faults(
+        made()
+          .at(3_000)
+          .ask({ ...set, version: 2 }, true)
+          .end(),
+      ),
+    ).toEqual([])
+  })
+
+  test('and that is stored and never ticks is a violation', () => {
+    const stored = made().ask({ do: 'status' }, { ...FINISHED, state: 'live', version: 1 })
+    expect(
+      faults(
+        stored
+          .at(3_000)
+          .ask({ ...set, version: 2 }, true)
+          .end(),
+      ),
+    ).toEqual(['was live until 3000, and 1000 is missing'])
   })
 })
 

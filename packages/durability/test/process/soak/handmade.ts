@@ -23,7 +23,7 @@ export function errored(name: string): RunOutcome {
   return { status: 'errored', error: { name, message: 'It says why' } }
 }
 
-const FINISHED: ObjectStatus = {
+export const FINISHED: ObjectStatus = {
   state: 'cancelled',
   running: 0,
   waiting: 0,

@@ -3,9 +3,10 @@ import type { Entry, Log } from './log.ts'
 import type { SoakReceiver } from './receiver.ts'
 import type { SoakUser } from './user.ts'
 
-/** The moments at which a process is killed. All but the first two wait for something to happen. */
+/** The moments at which a process is killed. All but the first three wait for something to happen. */
 const MOMENTS = {
   'at any time': undefined,
+  'in a request': undefined,
   'while something was open': undefined,
   'as a run began': (entry: Entry) => isCall(entry, 'run'),
   'as a run was answered': isAnswer('run'),
@@ -15,7 +16,6 @@ const MOMENTS = {
   'as a delivery was answered': isAnswer('outcome'),
   'as a delivery had failed': (entry: Entry) => isEvent(entry, 'outcome_retry'),
   'as a named alarm ran': (entry: Entry) => isCall(entry, 'alarm'),
-  'in a request': (entry: Entry) => entry.what === 'request',
 } as const
 
 type Moment = keyof typeof MOMENTS
@@ -72,8 +72,12 @@ export async function killMoment(
   const matches: Matcher | undefined = MOMENTS[moment]
   const isOpen = () => receiver.working.runs + receiver.working.deliveries > 0
   const happened = matches && log.next((entry) => matches(entry, log.entries), MOMENT_WITHIN_MS)
-  // The answer is for nobody: the kill comes first.
-  if (moment === 'in a request') void user.act(random, 'schedule')
+  if (moment === 'in a request') {
+    // The answer is for nobody: the kill comes first.
+    void user.change(random)
+    // A request takes this long at most.
+    return wait(random.integer(0, 50))
+  }
   if (moment === 'at any time') await wait(random.integer(0, 1_500))
   else if (happened) await happened
   else if (!isOpen()) await log.next(isOpen, MOMENT_WITHIN_MS)

@@ -58,6 +58,7 @@ export type Action =
   | { readonly do: 'status' }
 
 export interface ObjectStatus {
+  readonly version?: number | undefined
   readonly state: string
   readonly running: number
   readonly waiting: number
@@ -73,6 +74,10 @@ export interface ObjectStatus {
 
 /** What the library answered; for `pulse` nothing. */
 export type Result = boolean | ObjectStatus | null
+
+export function isStatus(result: unknown): result is ObjectStatus {
+  return typeof result === 'object' && result !== null
+}
 
 export type EntryContent =
   | { readonly what: 'spawn'; readonly epoch: number }

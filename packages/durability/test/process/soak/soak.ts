@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Random, seedOf } from '../../simulation/random.ts'
 import { type KillPlan, killMoment, killWhileStarting, planKill, wait } from './kills.ts'
-import type { Log, ObjectStatus } from './log.ts'
+import { isStatus, type Log, type ObjectStatus } from './log.ts'
 import { OBJECTS } from './plan.ts'
 import { SoakProcess } from './process.ts'
 import { SoakReceiver } from './receiver.ts'
@@ -83,8 +83,9 @@ async function start(process: SoakProcess, log: Log, early?: KillPlan): Promise<
   return isReady
 }
 
-/** Waits until each object that has a live schedule has called, without a request. The audit judges whether it has. */
+/** Waits until each object that has a live schedule has called by itself. The audit judges whether it has. */
 async function comeBack(user: SoakUser, log: Log): Promise<void> {
+  await user.look()
   const isBack = () => user.missing.length === 0
   if (!isBack()) await log.next(isBack, BACK_WITHIN_MS)
 }
@@ -99,10 +100,6 @@ async function drain(process: SoakProcess, { onDrain }: SoakOptions): Promise<vo
     if (round % 10 === 0) onDrain(left)
     await wait(500)
   }
-}
-
-function isStatus(result: unknown): result is ObjectStatus {
-  return typeof result === 'object' && result !== null
 }
 
 function isIdle({ running, waiting, undelivered, stuck, alarms, alarmAt }: ObjectStatus): boolean {

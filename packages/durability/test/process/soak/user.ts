@@ -1,5 +1,5 @@
 import type { Random } from '../../simulation/random.ts'
-import type { Entry, Log } from './log.ts'
+import { type Entry, isStatus, type Log } from './log.ts'
 import { ALARMS, type AlarmName, OBJECTS, type ObjectName, PLANS } from './plan.ts'
 import type { SoakProcess } from './process.ts'
 
@@ -42,23 +42,45 @@ export class SoakUser {
     }
   }
 
-  /** One request about one object; on demand about its schedule. */
-  async act(random: Random, about?: 'schedule'): Promise<void> {
+  /** After a kill took an answer: looks what is stored. Looking repairs nothing. */
+  async look(): Promise<void> {
+    for (const object of OBJECTS) {
+      const known = this.#known[object]
+      if (known.state !== undefined) continue
+      const status = await this.#process.ask(object, { do: 'status' })
+      if (!isStatus(status)) continue
+      // An older definition is stored that is not remembered here: it is soon replaced.
+      if (status.state !== 'live') known.state = 'cancelled'
+      else if (status.version === known.version) known.state = 'live'
+    }
+  }
+
+  /** One request about one object. */
+  async act(random: Random): Promise<void> {
     const object = random.pick(OBJECTS)
     const known = this.#known[object]
     const kind = random.next()
-    if (kind < 0.45 && about === undefined) return this.#alarm(random, object)
+    // A cancelled one rests for a while.
+    if (kind < 0.45 || (known.state === 'cancelled' && random.chance(0.4))) return this.#alarm(random, object)
     if (known.state !== 'live' || kind < 0.65) return this.#set(random, object)
     const { version, definition } = known
-    if (kind < 0.75) {
+    if (kind < 0.72) {
       await this.#process.ask(object, { do: 'set', ...definition, version }, false)
-    } else if (kind < 0.85) {
+    } else if (kind < 0.8) {
       await this.#process.ask(object, { do: 'set', ...definition, version: version - 1 }, false)
     } else if (kind < 0.95) {
       await this.cancel(object, random.chance(0.5))
     } else {
       await this.#process.ask(object, { do: 'status' })
     }
+  }
+
+  /** A request that changes what is stored, if it can about an object that rests. */
+  async change(random: Random): Promise<void> {
+    const resting = OBJECTS.filter((object) => this.#known[object].state === 'cancelled')
+    const object = resting[0] ?? random.pick(OBJECTS)
+    if (this.#known[object].state !== 'live' || random.chance(0.7)) return this.#set(random, object)
+    return this.cancel(object, random.chance(0.5))
   }
 
   async cancel(object: ObjectName, withVersion: boolean): Promise<void> {
