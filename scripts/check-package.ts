@@ -1,6 +1,7 @@
 /**
  * Checks the package as its users get it: packs it, lints the tarball, installs it into a new Worker project and lets
- * that project type-check (under both module resolutions that Workers use), bundle and dry-run a deployment.
+ * that project type-check (under both module resolutions that Workers use), bundle and dry-run a deployment, and
+ * simulate its own class in Node.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -24,6 +25,19 @@ function run(title: string, cwd: string, command: string, ...args: string[]): vo
 function pinned(name: string): string {
   const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   return devDependencies[name]
+}
+
+/** The Worker's class ticks at nine on each of three simulated days. */
+function checkSimulation(project: string): void {
+  const printed = execFileSync('node', ['--import', './alias.js', 'simulation.ts'], {
+    cwd: project,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ticks = printed.split('\n').filter((line) => line.startsWith('tick'))
+  const expected = ['01', '02', '03'].map((day) => `tick 2026-01-${day}T09:00:00.000Z`)
+  if (ticks.join() !== expected.join()) throw new Error(`The simulation printed other ticks:\n${printed}`)
+  console.log(`ok   simulation: ${ticks.join(', ')}`)
 }
 
 try {
@@ -62,6 +76,19 @@ try {
     'nodenext',
   )
   run('deploy, dry run', project, join(bin, 'wrangler'), 'deploy', '--dry-run', '--outdir', 'out')
+  // Where there is no node:sqlite, as in a Worker, only the entry point for tests may miss it.
+  const others = ['durability', 'durability/experimental', 'durability/cron', 'durability/utils']
+  const imports = others.map((entry) => `import '${entry}'`).join(';')
+  run(
+    'entries without SQLite',
+    project,
+    'node',
+    '--no-experimental-sqlite',
+    '--input-type=module',
+    '-e',
+    imports,
+  )
+  checkSimulation(project)
 } finally {
   rmSync(work, { recursive: true, force: true })
 }

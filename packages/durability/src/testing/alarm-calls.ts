@@ -3,9 +3,6 @@ import { never } from './life.ts'
 import type { StorageParts } from './storage.ts'
 import { NO_ALARM } from './store.ts'
 
-/** When the promises of the alarm calls resolve. */
-export type AlarmCallTiming = 'same turn' | 'later turn'
-
 /** Documented is that no alarm is held after the year 2189; what the runtime refuses begins later. */
 const LATEST_ALARM_AT = 7_000_000_000_000
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import type { SimulatedAlarmInfo } from './alarm-service.ts'
 import { type SimulatedObject, simulateObject } from './object.ts'
-import type { SimulatedObjectOptions } from './object-options.ts'
+import type { SimulatedAlarmInfo, SimulatedObjectOptions } from './object-options.ts'
 
 type Handler = (ctx: DurableObjectState, info: SimulatedAlarmInfo, number: number) => unknown
 

@@ -1,7 +1,7 @@
-import type { AlarmInfo } from '../core/state.ts'
 import type { SimulatedClock } from './clock.ts'
 import { SimulatedCrash } from './errors.ts'
 import type { Life } from './life.ts'
+import type { SimulatedAlarmInfo } from './object-options.ts'
 import { type DurableStore, NO_ALARM, type StoredAlarm } from './store.ts'
 import type { TurnQueue } from './turns.ts'
 
@@ -10,8 +10,6 @@ const MAX_RETRIES = 6
 const FIRST_RETRY_MS = 2_000
 /** The longest pause after a constructor that throws; such failures are retried for ever. */
 const MAX_PAUSE_MS = 128_000
-
-export type SimulatedAlarmInfo = Required<AlarmInfo>
 
 /** An instance that is ready to be given an alarm. */
 export interface AlarmReceiver {

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Clock } from '../core/clock.ts'
 import type { SimulatedSeam } from './crash-plan.ts'
-import type { SimulatedLife } from './life.ts'
+
 import { type SimulatedObject, simulateObject } from './object.ts'
+import type { SimulatedLife } from './object-options.ts'
 
 /** Records a row, calls out once it is durable, records the answer, arms the next alarm: each step can be cut off. */
 class Job {

@@ -41,10 +41,12 @@ export class SimulatedFaults {
     this.#alarms = []
   }
 
+  /** @internal */
   onExec(query: string): Error | undefined {
     return this.#execs.length === 0 ? undefined : firstError(this.#execs, query)
   }
 
+  /** @internal */
   onSetAlarm(): Error | undefined {
     return this.#alarms.length === 0 ? undefined : firstError(this.#alarms, '')
   }

@@ -1,4 +1,3 @@
-export type { SimulatedAlarmInfo } from './alarm-service.ts'
 export { SimulatedClock } from './clock.ts'
 export type { SimulatedCosts } from './costs.ts'
 export type { CrashAtWrite, SimulatedProgress, SimulatedSeam } from './crash-plan.ts'
@@ -6,7 +5,12 @@ export type { SimulatedDuration } from './duration.ts'
 export { SimulatedCrash } from './errors.ts'
 export { type CrashHistory, type CrashPoint, everyCrash, type PlanCrash } from './every-crash.ts'
 export type { SimulatedFault, SimulatedFaults } from './faults.ts'
-export type { SimulatedLife } from './life.ts'
 export { type SimulatedObject, simulateObject } from './object.ts'
-export type { SimulatedFactory, SimulatedInstance, SimulatedObjectOptions } from './object-options.ts'
-export { SimulatedWorld, type SimulatedWorldOptions } from './world.ts'
+export type {
+  SimulatedAlarmInfo,
+  SimulatedFactory,
+  SimulatedInstance,
+  SimulatedLife,
+  SimulatedObjectOptions,
+} from './object-options.ts'
+export { type SimulatedEventSource, SimulatedWorld, type SimulatedWorldOptions } from './world.ts'

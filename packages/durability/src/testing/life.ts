@@ -4,28 +4,8 @@ import type { CostCounter } from './costs.ts'
 import type { CrashPlan, SimulatedSeam } from './crash-plan.ts'
 import { runAs } from './globals.ts'
 import { InputGate } from './input-gate.ts'
+import type { SimulatedLife } from './object-options.ts'
 import type { TurnQueue } from './turns.ts'
-
-/** What a factory gets to tie its scenario to one instance's life. */
-export interface SimulatedLife {
-  /** True from the crash on. */
-  readonly dead: boolean
-  /**
-   * An await of the outside world inside a handler, at which a crash can be planned. It takes a turn, and no time.
-   * Never resolves in a dead instance.
-   */
-  seam(name: string): Promise<void>
-  /**
-   * Wraps a handler that acts on something outside the object, such as a test's list of calls. Code that still runs
-   * when the instance dies cannot be stopped midway; through the guard it calls nothing any more, and what a handler
-   * returns after the crash is never heard of.
-   */
-  guard<Args extends readonly unknown[], Result>(
-    handler: (...args: Args) => Result | PromiseLike<Result>,
-  ): (...args: Args) => Promise<Result>
-  /** Kills this instance from within. Never resolves. */
-  crash(): Promise<never>
-}
 
 /** What a life needs of the object that it is one instance of. */
 export interface LifeHost {

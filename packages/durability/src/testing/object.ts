@@ -1,7 +1,6 @@
 import { check } from '../core/checks.ts'
 import type { SqlValue } from '../core/state.ts'
-import type { AlarmCallTiming } from './alarm-calls.ts'
-import { AlarmService, type SimulatedAlarmInfo } from './alarm-service.ts'
+import { AlarmService } from './alarm-service.ts'
 import { checkInstant, checkOneOf } from './checks.ts'
 import { CostCounter, type SimulatedCosts } from './costs.ts'
 import { type CrashAtWrite, CrashPlan, type SimulatedProgress } from './crash-plan.ts'
@@ -9,7 +8,13 @@ import { durationMs, type SimulatedDuration } from './duration.ts'
 import { SimulatedCrash } from './errors.ts'
 import { SimulatedFaults } from './faults.ts'
 import { Life } from './life.ts'
-import type { SimulatedFactory, SimulatedInstance, SimulatedObjectOptions } from './object-options.ts'
+import type {
+  AlarmCallTiming,
+  SimulatedAlarmInfo,
+  SimulatedFactory,
+  SimulatedInstance,
+  SimulatedObjectOptions,
+} from './object-options.ts'
 import { SimulatedState } from './state.ts'
 import { DurableStore } from './store.ts'
 import { SimulatedWorld } from './world.ts'

@@ -1,4 +1,4 @@
-import { AlarmCalls, type AlarmCallTiming } from './alarm-calls.ts'
+import { AlarmCalls } from './alarm-calls.ts'
 import type { CostCounter } from './costs.ts'
 import type { CrashPlan } from './crash-plan.ts'
 import { SimulatedCursor } from './cursor.ts'
@@ -9,6 +9,7 @@ import { KeyedCalls, SimulatedKv } from './kv.ts'
 import { KvTable } from './kv-table.ts'
 import { type Life, never } from './life.ts'
 import { notSimulated } from './not-simulated.ts'
+import type { AlarmCallTiming } from './object-options.ts'
 import type { DurableStore } from './store.ts'
 import { Transactions } from './transactions.ts'
 

@@ -9,7 +9,7 @@ import { TurnQueue } from './turns.ts'
 const MAX_STEPS = 1_000_000
 
 /** Something besides timers that happens at times of its own: an object's alarm service. */
-export interface EventSource {
+export interface SimulatedEventSource {
   /** When it acts next, on the clock's time line. */
   readonly nextMs: number | undefined
   act(): void
@@ -36,7 +36,7 @@ export class SimulatedWorld {
   readonly turns: TurnQueue = new TurnQueue()
   /** @internal The living instances of the world's objects. */
   readonly lives: Set<Living> = new Set()
-  readonly #sources = new Set<EventSource>()
+  readonly #sources = new Set<SimulatedEventSource>()
   readonly #alarmsFirst: boolean
   readonly #maxSteps: number
 
@@ -63,7 +63,7 @@ export class SimulatedWorld {
   }
 
   /** Adds what `advance` shall drive besides the timers. Returns a function that removes it. */
-  add(source: EventSource): () => void {
+  add(source: SimulatedEventSource): () => void {
     this.#sources.add(source)
     return () => this.#sources.delete(source)
   }
