@@ -26,8 +26,8 @@ export interface KillPlan {
   readonly moment: Moment
   /** ms after the moment. */
   readonly delayMs: number
-  /** It is killed as soon as an object calls, which is before it is ready for requests. */
-  readonly early: boolean
+  /** ms after the first call of an object, which comes before the process is ready for requests. */
+  readonly earlyMs: number | undefined
   /** ms before each request. */
   readonly requests: readonly number[]
 }
@@ -38,7 +38,7 @@ export function planKill(random: Random): KillPlan {
   return {
     moment: random.chance(0.25) ? 'while something was open' : random.pick(moments),
     delayMs: random.chance(0.4) ? 0 : random.integer(0, random.chance(0.7) ? 12 : 150),
-    early: random.chance(0.2),
+    earlyMs: random.chance(0.2) ? random.integer(0, 400) : undefined,
     // One in ten lives long enough for timeouts, far retries and hand-offs.
     requests: Array.from({ length: random.integer(0, 5) + (random.chance(0.1) ? 10 : 0) }, () =>
       random.integer(0, 700),
@@ -50,10 +50,10 @@ export function planKill(random: Random): KillPlan {
 const MOMENT_WITHIN_MS = 2_500
 
 /** Aborts the signal when it is time to kill a process that is starting. Answers how to call that off. */
-export function killWhileStarting({ delayMs }: KillPlan, log: Log, controller: AbortController): () => void {
+export function killWhileStarting(earlyMs: number, log: Log, controller: AbortController): () => void {
   let timer: NodeJS.Timeout | undefined
   const unwatch = log.watch((entry) => {
-    if (entry.what === 'call') timer ??= setTimeout(() => controller.abort(), delayMs)
+    if (entry.what === 'call') timer ??= setTimeout(() => controller.abort(), earlyMs)
   })
   return () => {
     unwatch()

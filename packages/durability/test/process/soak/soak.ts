@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Random, seedOf } from '../../simulation/random.ts'
-import { type KillPlan, killMoment, killWhileStarting, planKill, wait } from './kills.ts'
+import { killMoment, killWhileStarting, planKill, wait } from './kills.ts'
 import { isStatus, type Log, type ObjectStatus } from './log.ts'
 import { OBJECTS } from './plan.ts'
 import { SoakProcess } from './process.ts'
@@ -47,7 +47,7 @@ export async function soak(log: Log, options: SoakOptions): Promise<void> {
       const random = new Random(seedOf(seed, 6, kill))
       const plan = planKill(random)
       const startedAt = Date.now()
-      const isReady = await start(process, log, plan.early ? plan : undefined)
+      const isReady = await start(process, log, plan.earlyMs)
       const startMs = Date.now() - startedAt
       if (isReady) {
         await comeBack(user, log)
@@ -75,9 +75,9 @@ export async function soak(log: Log, options: SoakOptions): Promise<void> {
 }
 
 /** Answers whether it is there: it may be killed while it starts. */
-async function start(process: SoakProcess, log: Log, early?: KillPlan): Promise<boolean> {
+async function start(process: SoakProcess, log: Log, earlyMs?: number): Promise<boolean> {
   const controller = new AbortController()
-  const callOff = early && killWhileStarting(early, log, controller)
+  const callOff = earlyMs === undefined ? undefined : killWhileStarting(earlyMs, log, controller)
   const isReady = await process.start(controller.signal)
   callOff?.()
   return isReady
