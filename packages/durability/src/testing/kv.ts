@@ -51,7 +51,7 @@ export class KeyedCalls {
   /** With several keys, a map of those that exist, in the order of the keys. */
   get(key: Key): Promise<unknown> {
     return this.#call('get', () => {
-      if (typeof key !== 'object') return this.#table.get(keyOf(STORAGE, 'get', key))
+      if (!isSeveral(key)) return this.#table.get(keyOf(STORAGE, 'get', key))
       const entries = key
         .map(String)
         .sort(byBytes)
@@ -75,7 +75,7 @@ export class KeyedCalls {
   /** Whether the key existed; with several, how many did. */
   delete(key: Key): Promise<boolean | number> {
     return this.#call('delete', () =>
-      typeof key === 'object'
+      isSeveral(key)
         ? key.filter((one) => this.#table.delete(String(one))).length
         : this.#table.delete(keyOf(STORAGE, 'delete', key)),
     )
@@ -96,6 +96,11 @@ export class KeyedCalls {
       return Promise.reject(error)
     }
   }
+}
+
+/** `null` is none of several, but a key like any other. */
+function isSeveral(key: Key): key is readonly string[] {
+  return typeof key === 'object' && key !== null
 }
 
 /** Anything but nothing is made a text of, as in the runtime. */
