@@ -1,3 +1,4 @@
+/// <reference types="node" />
 import { DatabaseSync } from 'node:sqlite'
 import type { SqlValue } from '../core/state.ts'
 import { type RawRow, SimulatedCursor, type StatementResult, toRow } from './cursor.ts'
