@@ -2,6 +2,7 @@ import { DurabilityAlarms } from '../../../src/alarms/alarms.ts'
 import type { SchedulerHelper, SchedulerPort } from '../../../src/core/helper.ts'
 import { DurabilityScheduler, type DurabilitySchedulerOptions } from '../../../src/core/scheduler.ts'
 import type { ObjectState } from '../../../src/core/state.ts'
+import type { DurabilityScheduleOptions } from '../../../src/experimental/options.ts'
 import { DurabilitySchedule } from '../../../src/experimental/schedule.ts'
 import { type SimulatedObject, simulateObject } from '../../../src/testing/index.ts'
 
@@ -34,6 +35,7 @@ export function objectWith(
   options: {
     readonly scheduler?: Partial<DurabilitySchedulerOptions>
     readonly run?: () => unknown
+    readonly schedule?: Partial<Omit<DurabilityScheduleOptions, 'run' | 'scheduler'>>
     /** The handler of the named alarm. */
     readonly ping?: (at: number) => unknown
     /** Changes the state that the object is given, to make it fail. */
@@ -58,6 +60,7 @@ export function objectWith(
     const schedule = new DurabilitySchedule({
       scheduler,
       nextOccurrence: (_expression, after) => (Math.floor(after / MINUTE_MS) + 1) * MINUTE_MS,
+      ...options.schedule,
       run: () => {
         seen.ticks.push(clock.now())
         return options.run?.()
