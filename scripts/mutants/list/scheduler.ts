@@ -173,15 +173,10 @@ const passes = mutantsOf('core/scheduler.ts', ALARM, [
     ALARM,
   ],
   ['The info of a pass is not passed on', 'passInfo = info', '', FAILING],
-  [
-    'A timer in memory outlives the work it was set for',
-    'if (!isOpen() && !isHeld()) timer?.cancel()',
-    '',
-    HISTORY,
-  ],
+  ['A timer in memory outlives the work it was set for', 'if (!isAwake()) timer?.cancel()', '', HISTORY],
   [
     'A timer in memory is set where nothing keeps the object alive',
-    'if (delayMs < NEVER && (isOpen() || isHeld()))',
+    'if (delayMs < NEVER && isAwake())',
     'if (delayMs < NEVER)',
     HISTORY,
   ],
@@ -288,7 +283,7 @@ const failures = mutantsOf('core/scheduler.ts', FAILING, [
   ],
   [
     'What a helper has in flight has no fallback alarm',
-    'attached.inFlight > 0 ? alarmMinDelayMs : NEVER',
+    'attached.inFlight ? alarmMinDelayMs : NEVER',
     'NEVER',
     HELPERS,
   ],
@@ -300,7 +295,7 @@ const failures = mutantsOf('core/scheduler.ts', FAILING, [
   ],
   [
     'Work that ends outside a pass leaves its fallback alarm',
-    'if (!attached.helper.fallbackWithinMs || !(isOpen() || isHeld())) orAlarmLost(arm)',
+    'if (attached.failures || !attached.helper.fallbackWithinMs || !isAwake()) orAlarmLost(arm)',
     '',
     HISTORY,
   ],
