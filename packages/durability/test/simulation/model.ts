@@ -1,4 +1,5 @@
 import type { ObjectState } from '../../src/core/state.ts'
+import { DurabilitySchedule } from '../../src/experimental/schedule.ts'
 import {
   type SimulatedObject,
   type SimulatedProgress,
@@ -213,6 +214,14 @@ export class Model {
     this.#options = { ...this.#options, ...change }
     this.#settings = settingsOf(this.#options)
     await this.step()
+  }
+
+  /** Removes the tables, or goes to a schema: what was stored is nobody's debt any more. */
+  async migrate(target: string | null): Promise<void> {
+    await this.call(`migrate to ${target}`, ({ ctx }) => {
+      DurabilitySchedule.migrate(ctx, target)
+      this.invariants.excuseRows()
+    })
   }
 
   /** Sets the object's clock, or the platform's with it. */

@@ -32,8 +32,10 @@ export interface SubjectOptions {
   /** `delivery` counts the deliveries of this outcome over all instances, from 1; `false` leaves `onOutcome` out. */
   readonly receive?: ((run: OutcomeRun, delivery: number) => Behaviour) | false
   readonly hasAlarms?: boolean
+  /** False: the code has no handler for `ping`. Default true. */
+  readonly handlesAlarms?: boolean
   /** Of the named alarm `ping`. */
-  readonly alarms?: Partial<Omit<DurabilityAlarmsOptions<'ping'>, 'scheduler' | 'handlers'>>
+  readonly alarms?: Partial<Omit<DurabilityAlarmsOptions, 'scheduler' | 'handlers'>>
   readonly alarm?: (attempt: number) => Behaviour
 }
 
@@ -50,7 +52,7 @@ export interface SubjectHost {
 export class Subject {
   readonly scheduler: DurabilityScheduler
   readonly schedule: DurabilitySchedule
-  readonly alarms: DurabilityAlarms<'ping'> | undefined
+  readonly alarms: DurabilityAlarms | undefined
   readonly ctx: ObjectState
   openPasses = 0
   readonly #clock: Clock
@@ -88,12 +90,13 @@ export class Subject {
         ? {}
         : { onOutcome: life.guard((run: OutcomeRun, outcome: RunOutcome) => this.#receive(run, outcome)) }),
     })
+    const ping = life.guard((info: NamedAlarmInfo) => this.#ping(info))
     if (options.hasAlarms) {
-      this.alarms = new DurabilityAlarms({
+      this.alarms = new DurabilityAlarms<string>({
         retries: { delay: () => 1_000 },
         ...options.alarms,
         scheduler: this.scheduler,
-        handlers: { ping: life.guard((info: NamedAlarmInfo) => this.#ping(info)) },
+        handlers: options.handlesAlarms === false ? { other: () => undefined } : { ping },
       })
     }
   }
