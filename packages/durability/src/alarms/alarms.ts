@@ -152,13 +152,14 @@ function alarmsOf<Name extends string>(options: DurabilityAlarmsOptions<Name>): 
       transaction(() => change(pending, { attempt, nextAttemptAt: clock.now() + delayMs }))
       await context.storage.sync()
       emit(info, { type: 'started' })
-      const late = new DurabilityError(
-        'AlarmTimeoutError',
-        'alarm_timeout',
-        `The attempt exceeded its attemptTimeoutMs of ${attemptTimeoutMs}`,
-      )
+      const late = () =>
+        new DurabilityError(
+          'AlarmTimeoutError',
+          'alarm_timeout',
+          `The attempt exceeded its attemptTimeoutMs of ${attemptTimeoutMs}`,
+        )
       try {
-        await within(clock, attemptTimeoutMs, (signal) => handler({ ...info, signal }), late)
+        await within(clock, attemptTimeoutMs, handler, late, info)
         await persist(port, () => change(pending))
         return emit(info, { type: 'completed' })
       } catch (error) {

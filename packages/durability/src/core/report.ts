@@ -27,11 +27,13 @@ export function eventsTo<About extends object, Details extends { readonly type: 
   hook: ((event: never) => unknown) | null,
   entityKind: string,
   deadLetter: string,
+  identityOf: (about: About) => object = (about) => about,
 ): (about: About, details: Details) => void {
   return (about, details) => {
-    const event = { entityKind, timestamp: clock.now(), ...about, ...details }
-    if (details.type === 'dead_lettered')
-      console.error(JSON.stringify({ event: `durability.${deadLetter}`, ...event }))
+    const isLogged = details.type === 'dead_lettered'
+    if (!hook && !isLogged) return
+    const event = { entityKind, timestamp: clock.now(), ...identityOf(about), ...details }
+    if (isLogged) console.error(JSON.stringify({ event: `durability.${deadLetter}`, ...event }))
     // The caller names in its types what its hook is told.
     callHook(hook as ((argument: unknown) => unknown) | null, event)
   }

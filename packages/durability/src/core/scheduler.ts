@@ -91,7 +91,7 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
   /** Resolves when the last work in flight has ended. */
   let idle = Promise.withResolvers<void>()
   let timer: Timer | undefined
-  /** What that timer was set to, until everything is asked again. */
+  /** What that timer was set to, infinite for no timer; 0 once everything is asked again. */
   let timerMs = NEVER
   /** Work was started outside a pass: the alarm at this instant joins and holds it. */
   let joinAt = NEVER
@@ -117,13 +117,12 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
    * comes before the wall clock finds nothing due, and is set again.
    */
   const setTimer = (delayMs: number) => {
+    const ms = isAwake() ? Math.max(delayMs, 1) : NEVER
     // What is due is not put off by whatever else happens in the same moment, however often it does.
-    if (delayMs <= 1 && timerMs <= 1) return
+    if (ms === timerMs) return
+    timerMs = ms
     timer?.cancel()
-    if (delayMs < NEVER && isAwake()) {
-      timerMs = Math.max(delayMs, 1)
-      timer = clock.setTimer(() => orAlarmLost(() => runDue(true)), timerMs)
-    }
+    if (ms < NEVER) timer = clock.setTimer(() => orAlarmLost(() => runDue(true)), ms)
   }
 
   /** The platform does not retry a pass that has armed once: while work is held, memory does. */
@@ -241,13 +240,12 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
       if (!running) return ran(attached, now)
       // It is not run again before its promise settles.
       attached.busy = true
-      const free = () => {
-        attached.busy = false
-      }
       hold(
         attached,
         Promise.resolve(running)
-          .finally(free)
+          .finally(() => {
+            attached.busy = false
+          })
           .then(() => ran(attached, now)),
       )
     } catch (error) {
@@ -255,13 +253,13 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
     }
   }
 
+  const dueAt = (now: number) => helpers.filter((attached) => needAt(attached, now) <= now)
+
   /** Runs every helper of these that is due, side by side, and arms the alarm. Answers whether any was due. */
   const runDue = (timedOnly = false) => {
-    timerMs = NEVER
+    timerMs = 0
     const now = clock.now()
-    const due = helpers.filter(
-      (attached) => (!timedOnly || isTimed(attached)) && needAt(attached, now) <= now,
-    )
+    const due = dueAt(now).filter((attached) => !timedOnly || isTimed(attached))
     const isAnyDue = due.length > 0
     if (isAnyDue && !isOpen() && !timedOnly) joinAt = now + ALARM_AHEAD_MS
     // Until its turn comes a helper is not asked when it needs the alarm: it arms for itself.
@@ -336,7 +334,9 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
       let standsRight = false
       const { at: believedAt } = physical
       try {
-        await physical.refresh()
+        // The platform has taken the alarm that it fired, and what is due moves it.
+        if (dueAt(clock.now())[0]) physical.forget()
+        else await physical.refresh()
         const isIdle = !runDue() && !isHeld()
         const expectedAt = believedAt !== undefined && believedAt < NEVER ? believedAt : exactAt
         // A pass with nothing to do that came before the alarm it was armed for is early: the clocks differ. The second
@@ -362,7 +362,7 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
       } finally {
         handoff.cancel()
         passes.delete(pass)
-        if (!isAwake()) timer?.cancel()
+        if (!isAwake()) setTimer(NEVER)
       }
       // A call may have started work in the moment in which the pass was ending.
       if (!standsRight || isHeld()) arm()

@@ -30,7 +30,7 @@ export function select<R extends object>(
 export function replace(ctx: ObjectState, table: string, row: Row): void {
   const columns = Object.keys(row)
   ctx.storage.sql.exec(
-    `REPLACE INTO ${table} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`,
+    `REPLACE INTO ${table} (${columns}) VALUES (${columns.map(() => '?')})`,
     ...Object.values(row),
   )
 }

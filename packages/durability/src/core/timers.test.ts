@@ -60,11 +60,12 @@ describe('waiting', () => {
 })
 
 describe('a limit', () => {
-  const late = new Error('late')
+  const error = new Error('late')
+  const late = () => error
 
   test('work in time gives its value, and no timer is left', async () => {
     const { clock } = setup()
-    await expect(within(clock, 100, async () => 'value', late)).resolves.toBe('value')
+    await expect(within(clock, 100, async () => 'value', late, {})).resolves.toBe('value')
     expect(clock.pendingTimers).toBe(0)
   })
 
@@ -78,29 +79,41 @@ describe('a limit', () => {
     ],
   ])('work that %s in time passes its error on, and no timer is left', async (_how, work) => {
     const { clock } = setup()
-    await expect(within(clock, 100, work, late)).rejects.toThrow('mine')
+    await expect(within(clock, 100, work, late, {})).rejects.toThrow('mine')
     expect(clock.pendingTimers).toBe(0)
   })
+
+  const never = () => new Promise(() => {})
 
   test('work that is late is given up and its signal aborted, and what becomes of it is not heard of', async () => {
     const { clock } = setup()
     const { promise, reject } = Promise.withResolvers<string>()
     let signal: AbortSignal | undefined
-    const limited = within(
-      clock,
-      100,
-      (given) => {
-        signal = given
-        return promise
-      },
-      late,
-    )
-    const rejected = expect(limited).rejects.toBe(late)
+    const work = (given: { readonly signal: AbortSignal }) => {
+      signal = given.signal
+      return promise
+    }
+    const rejected = expect(within(clock, 100, work, late, {})).rejects.toBe(error)
     await advance(clock, 99)
     expect(signal?.aborted).toBe(false)
     await advance(clock, 1)
-    expect(signal?.reason).toBe(late)
+    expect(signal?.reason).toBe(error)
     reject(new Error('too late'))
     await rejected
+  })
+
+  test('work that first looks at its signal when it is late finds it aborted, and always the same one', async () => {
+    const { clock } = setup()
+    let given: { readonly signal: AbortSignal; readonly name: string } | undefined
+    const work = (input: { readonly signal: AbortSignal; readonly name: string }) => {
+      given = input
+      return never()
+    }
+    const rejected = expect(within(clock, 100, work, late, { name: 'mine' })).rejects.toBe(error)
+    await advance(clock, 100)
+    await rejected
+    expect(given?.signal.reason).toBe(error)
+    expect(given?.signal).toBe(given?.signal)
+    expect(given?.name).toBe('mine')
   })
 })

@@ -22,24 +22,36 @@ export async function waitUntil(clock: Clock, at: number): Promise<void> {
 }
 
 /**
- * Calls `handler` now and settles as it does, or rejects with `late` when it takes longer than `ms`. The handler itself
- * goes on then, unheeded, with its signal aborted.
+ * Calls `handler` now, with `input` and a signal, and settles as it does, or rejects with the error of `late` when it
+ * takes longer than `ms`. The handler itself goes on then, unheeded, with its signal aborted.
+ *
+ * Error and signal are made when somebody needs them: each costs as much as all the rest of this.
  */
-export function within(
+export function within<Input extends object>(
   clock: Clock,
   ms: number,
-  handler: (signal: AbortSignal) => unknown,
-  late: Error,
+  handler: (input: Input & { readonly signal: AbortSignal }) => unknown,
+  late: () => Error,
+  input: Input,
 ): Promise<unknown> {
-  const controller = new AbortController()
+  let made: AbortController | undefined
+  const controller = () => (made ??= new AbortController())
   return new Promise((resolve, reject) => {
     const timer = clock.setTimer(() => {
-      reject(late)
+      const error = late()
+      reject(error)
       // The runtime throws here what a listener of the signal throws.
-      callHook(() => controller.abort(late), undefined)
+      callHook(() => controller().abort(error), undefined)
     }, ms)
     // An async function runs its first part, the call, at once; what it throws is a rejection like any other.
-    ;(async () => handler(controller.signal))()
+    const call = async () =>
+      handler({
+        ...input,
+        get signal() {
+          return controller().signal
+        },
+      })
+    call()
       .then(resolve, reject)
       .finally(() => timer.cancel())
   })

@@ -21,24 +21,25 @@ export function deliveryOf(
   change: (run: Run, columns?: Partial<RunRow>) => boolean,
   emit: (run: Run, details: ScheduledRunEventDetails) => void,
 ): (run: Run) => Promise<void> {
-  const { onOutcome, outcomeRetries } = settings
+  const { onOutcome, outcomeRetries, outcomeTimeoutMs } = settings
+  const { clock, context } = port
   const acquireSlot = permits(settings.maxConcurrentDeliveries)
   const acquireAlone = permits(1)
 
   /** One delivery and the record of what came of it. Answers whether another one is near. Never rejects. */
   const deliverOnce = async (run: Run) => {
     const { maxAttempts } = outcomeRetries
-    let failure: unknown = deliveryError('There is no onOutcome or no attempt left')
+    let failure: unknown
     if (onOutcome && run.attempts < maxAttempts) {
       const attempt = run.attempts + 1
       try {
         if (run.delivering) throw deliveryError('The object died during the attempt')
         if (run.inherited) await persist(port, () => change(run, { delivering: 1 }))
         // The receiver must never learn of an outcome that a crash could still take back.
-        await port.context.storage.sync()
-        const call = () => onOutcome({ ...identityOf(port.context, run), attempt }, JSON.parse(run.outcome))
-        const late = deliveryError(`onOutcome exceeded its outcomeTimeoutMs of ${settings.outcomeTimeoutMs}`)
-        await within(port.clock, settings.outcomeTimeoutMs, call, late).finally(() => {
+        await context.storage.sync()
+        const call = () => onOutcome({ ...identityOf(context, run), attempt }, JSON.parse(run.outcome))
+        const late = () => deliveryError(`onOutcome exceeded its outcomeTimeoutMs of ${outcomeTimeoutMs}`)
+        await within(clock, outcomeTimeoutMs, call, late, {}).finally(() => {
           // From here on the instance has survived it: what comes next is counted as it comes.
           run.inherited = false
         })
@@ -48,7 +49,7 @@ export function deliveryOf(
         failure = error
       }
       const delayMs = attempt < maxAttempts ? delayAfter(outcomeRetries, attempt) : NEVER
-      const nextAttemptAt = port.clock.now() + delayMs
+      const nextAttemptAt = clock.now() + delayMs
       const retry = () => {
         // One that is far away is left to the alarm that is armed here.
         run.held = delayMs <= port.alarmMinDelayMs
@@ -64,7 +65,7 @@ export function deliveryOf(
         return run.held
       }
       run.attempts = attempt
-    }
+    } else failure = deliveryError('There is no onOutcome or no attempt left')
     // The last resort: the row goes, and the loss is told.
     await persist(port, () => change(run))
     emit(run, deadLetter(run, failure))
@@ -79,7 +80,7 @@ export function deliveryOf(
       release()
       goOn?.()
       if (!isNear) return
-      await waitUntil(port.clock, run.nextAttemptAt)
+      await waitUntil(clock, run.nextAttemptAt)
     }
   }
 }
