@@ -44,7 +44,8 @@ async function measure(code: string, subject: Subject, waiting: number): Promise
     await worker.call(subject, 'full', 'setUp', { expression: MINUTELY, at: START_AT, handlers })
     await worker.call(subject, 'full', 'block', { at: START_AT, waiting, handlers })
     await worker.call(subject, 'full', 'driveBlocked', { at: START_AT + 100 * TICK_MS, runs: 100 })
-    return { heapBytes: await heapBytes(worker.inspectorUrl), residentBytes: worker.residentBytes() }
+    const wake = () => worker.call(subject, 'full', 'unfinished')
+    return { heapBytes: await heapBytes(worker.inspectorUrl, wake), residentBytes: worker.residentBytes() }
   } finally {
     await worker.stop()
   }

@@ -4,8 +4,14 @@ interface Answer {
   readonly error?: { readonly message: string }
 }
 
-/** Bytes that V8's heap uses after a garbage collection. */
-export async function heapBytes(inspector: string | undefined): Promise<number> {
+/**
+ * Bytes that V8's heap uses after a garbage collection. `wake` makes the Worker do something: an idle one does not look
+ * at what the inspector asks.
+ */
+export async function heapBytes(
+  inspector: string | undefined,
+  wake: () => Promise<unknown>,
+): Promise<number> {
   const response = await fetch(`http://${inspector}/json`)
   const [target] = (await response.json()) as { readonly webSocketDebuggerUrl: string }[]
   if (!target) throw new Error('workerd shows nothing to inspect')
@@ -15,15 +21,20 @@ export async function heapBytes(inspector: string | undefined): Promise<number> 
     socket.addEventListener('error', reject)
   })
   try {
-    await ask(socket, 1, 'HeapProfiler.collectGarbage')
-    const { usedSize } = await ask(socket, 2, 'Runtime.getHeapUsage')
+    await ask(socket, 1, 'HeapProfiler.collectGarbage', wake)
+    const { usedSize } = await ask(socket, 2, 'Runtime.getHeapUsage', wake)
     return usedSize ?? Number.NaN
   } finally {
     socket.close()
   }
 }
 
-function ask(socket: WebSocket, id: number, method: string): Promise<NonNullable<Answer['result']>> {
+function ask(
+  socket: WebSocket,
+  id: number,
+  method: string,
+  wake: () => Promise<unknown>,
+): Promise<NonNullable<Answer['result']>> {
   return new Promise((resolve, reject) => {
     socket.addEventListener('message', ({ data }) => {
       const answer = JSON.parse(String(data)) as Answer
@@ -32,5 +43,6 @@ function ask(socket: WebSocket, id: number, method: string): Promise<NonNullable
       else reject(new Error(answer.error?.message))
     })
     socket.send(JSON.stringify({ id, method }))
+    wake().catch(reject)
   })
 }

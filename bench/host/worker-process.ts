@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { Call } from '../worker/entry.ts'
+import { post } from './post.ts'
 
 /** workerd as wrangler brings it, so that what is measured is what the tests run in. */
 const wranglerRequire = createRequire(createRequire(import.meta.url).resolve('wrangler'))
@@ -65,14 +66,10 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
     inspectorUrl: ports.has('inspector') ? `127.0.0.1:${ports.get('inspector')}` : undefined,
     async call(subject, objects, method, argument) {
       const body: Call = { subject, objects: [objects].flat(), method, argument }
-      const what = `${subject}.${method}(${JSON.stringify(argument)})`
-      const response = await fetch(url, { method: 'POST', body: JSON.stringify(body) }).catch(
-        (error: unknown) => {
-          throw new Error(`${what} was not answered`, { cause: error })
-        },
-      )
-      if (!response.ok) throw new Error(`${what}: ${response.status} ${await response.text()}`)
-      return (await response.json()) as unknown[]
+      const answer = await post(url, JSON.stringify(body)).catch((cause: unknown) => {
+        throw new Error(`${subject}.${method}(${JSON.stringify(argument)}) failed`, { cause })
+      })
+      return JSON.parse(answer) as unknown[]
     },
     cpuMs: () => cpuMsOf(pid),
     residentBytes: () =>
