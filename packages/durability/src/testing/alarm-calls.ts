@@ -63,7 +63,5 @@ function refusedTime(scheduledTime: unknown): TypeError | undefined {
     return new TypeError('The value cannot be converted because it is not a valid Date.')
   }
   if (at <= 0) return new TypeError('setAlarm() cannot be called with an alarm time <= 0')
-  return at > LATEST_ALARM_AT
-    ? new TypeError(`This API doesn't support dates after 2189: ${at} is one`)
-    : undefined
+  return at > LATEST_ALARM_AT ? new TypeError("This API doesn't support dates after 2189.") : undefined
 }

@@ -12,19 +12,24 @@ export interface StatementResult {
   readonly rowsRead: number
 }
 
+/** Told of the rows that are read. */
+export interface ReadObserver {
+  onRead(rows: number): void
+}
+
 /**
  * The result of one `exec`. As in the runtime it is one row ahead of what was asked for, and no further; leaving a loop
  * over it early leaves the rest to be read.
  */
 export class SimulatedCursor<Row extends Record<string, SqlValue>> implements SqlStorageCursor<Row> {
   readonly #result: StatementResult
-  readonly #onRead: () => void
+  readonly #observer: ReadObserver
   #ahead: IteratorResult<RawRow>
   #rowsRead: number
 
-  constructor(result: StatementResult, onRead: () => void) {
+  constructor(result: StatementResult, observer: ReadObserver) {
     this.#result = result
-    this.#onRead = onRead
+    this.#observer = observer
     this.#rowsRead = result.rowsRead
     this.#ahead = this.#step()
   }
@@ -104,7 +109,7 @@ export class SimulatedCursor<Row extends Record<string, SqlValue>> implements Sq
     const step = this.#result.rows.next()
     if (!step.done) {
       this.#rowsRead++
-      this.#onRead()
+      this.#observer.onRead(1)
     }
     return step
   }

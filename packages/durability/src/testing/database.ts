@@ -1,7 +1,7 @@
 /// <reference types="node" />
 import { DatabaseSync } from 'node:sqlite'
 import type { SqlValue } from '../core/state.ts'
-import { type RawRow, SimulatedCursor, type StatementResult, toRow } from './cursor.ts'
+import { type RawRow, type ReadObserver, SimulatedCursor, type StatementResult, toRow } from './cursor.ts'
 import { IndexCosts } from './index-costs.ts'
 import { schemaChangeCost } from './schema-costs.ts'
 import { sqlError } from './sql-errors.ts'
@@ -18,18 +18,19 @@ import {
 import { WrittenRows } from './written-rows.ts'
 
 /** Told what an `exec` does, while it does it. */
-export interface ExecObserver {
+export interface ExecObserver extends ReadObserver {
   /** A statement that may write is about to run. */
   onWriting(): void
   /** A statement has changed something: this many rows, which are none where a table is dropped. */
   onWritten(rows: number): void
-  onRead(rows: number): void
 }
 
 /** One object's SQLite database, in memory. It knows nothing of turns, crashes and alarms. */
 export class SimulatedDatabase {
   readonly #sqlite = new DatabaseSync(':memory:', { enableDoubleQuotedStringLiterals: true, limits: LIMITS })
   readonly #statements = new StatementCache(this.#sqlite)
+  /** Those that no change of the schema touches. */
+  readonly #controls = new StatementCache(this.#sqlite)
   readonly #indexes = new IndexCosts(this.#sqlite)
   readonly #unfinished = new Set<WrittenRows>()
   /** Within the transaction that is open, or ended last. */
@@ -44,8 +45,7 @@ export class SimulatedDatabase {
     const bound = boundValues(values)
     const { before, last } = split(query)
     if (before.length > 0) this.#runBefore(last, before, observer)
-    const onRead = (): void => observer.onRead(1)
-    return new SimulatedCursor<Row>(this.#run(last, bound, observer), onRead)
+    return new SimulatedCursor<Row>(this.#run(last, bound, observer), observer)
   }
 
   /** Reads all rows at once, for someone who looks from outside. */
@@ -82,7 +82,7 @@ export class SimulatedDatabase {
     if (this.#unfinished.size > 0 && !text.startsWith('ROLLBACK')) {
       throw new Error(`cannot ${text.toLowerCase()} - SQL statements in progress: SQLITE_BUSY`)
     }
-    this.#statements.get(text).statement.run()
+    this.#controls.get(text).statement.run()
     if (text.startsWith('ROLLBACK') && this.#schemaChanged) this.#forget()
     if (text === 'COMMIT' || text === 'ROLLBACK') this.#schemaChanged = false
   }
@@ -127,7 +127,7 @@ export class SimulatedDatabase {
         if (statement.parameters.length > 0) this.#check(statement, ONLY_THE_LAST)
         const result = this.#run(statement, NO_VALUES, observer)
         results.push(result)
-        new SimulatedCursor(result, () => observer.onRead(1))
+        new SimulatedCursor(result, observer)
       }
       this.#check(last, undefined)
       this.#sqlite.prepare(last.text)
@@ -222,7 +222,7 @@ export class SimulatedDatabase {
   }
 
   #schemaVersion(): unknown {
-    return Object.values(this.#statements.get('PRAGMA schema_version').statement.get() ?? {})[0]
+    return Object.values(this.#controls.get('PRAGMA schema_version').statement.get() ?? {})[0]
   }
 }
 

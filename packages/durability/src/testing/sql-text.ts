@@ -6,6 +6,8 @@ export interface StatementText {
   readonly kind: StatementKind
   /** The placeholders by their position: `:a` or `?2`; `undefined` for a plain `?`. */
   readonly parameters: readonly (string | undefined)[]
+  /** Some of them are not plain. */
+  readonly hasNames: boolean
   /** A write that gives rows. */
   readonly isReturning: boolean
   /** Why the runtime would not run it. */
@@ -50,6 +52,7 @@ const NO_STATEMENT: StatementText = {
   text: '',
   kind: 'refused',
   parameters: [],
+  hasNames: false,
   isReturning: false,
   refusal: 'SQL code did not contain a statement.',
 }
@@ -78,6 +81,7 @@ class StatementScan {
       text: text.trim(),
       kind,
       parameters: this.#parameters,
+      hasNames: this.#parameters.some((name) => name !== undefined),
       isReturning: kind === 'write' && this.words.includes('RETURNING'),
       ...(refusal === undefined ? {} : { refusal }),
     }

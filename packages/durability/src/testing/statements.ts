@@ -1,4 +1,5 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import process from 'node:process'
+import { type DatabaseSync, StatementSync } from 'node:sqlite'
 import type { RawRow } from './cursor.ts'
 import { isIntegerTooLarge, sqlError } from './sql-errors.ts'
 import { MAX_PARAMETERS, type StatementText } from './sql-text.ts'
@@ -30,8 +31,12 @@ export class StatementCache {
   readonly #sqlite: DatabaseSync
   readonly #prepared = new Map<string, Prepared>()
   readonly #open = new Set<OpenRows>()
+  readonly #isForgotten = new WeakSet<OpenRows>()
 
   constructor(sqlite: DatabaseSync) {
+    if (!('setReturnArrays' in StatementSync.prototype)) {
+      throw new Error(`durability/testing needs Node 22.16 or newer, not ${process.version}`)
+    }
     this.#sqlite = sqlite
   }
 
@@ -48,21 +53,22 @@ export class StatementCache {
   open(text: string, bindings: Bindings): OpenRows {
     const prepared = this.get(text)
     this.#prepared.delete(text)
-    const rows = new OpenRows(
-      prepared.columnNames,
-      () => iterate(prepared.statement, bindings),
-      () => {
-        const { statement } = new Prepared(this.#sqlite.prepare(text))
-        statement.setReadBigInts(true)
-        return iterate(statement, bindings)
-      },
-      () => {
-        this.#open.delete(rows)
-        this.#prepared.set(text, prepared)
-      },
-    )
+    const rows = new OpenRows(this, text, prepared, bindings)
     this.#open.add(rows)
     return rows
+  }
+
+  /** The statement of a query that is over can be used again, unless its kind has been forgotten meanwhile. */
+  giveBack(rows: OpenRows, text: string, prepared: Prepared): void {
+    this.#open.delete(rows)
+    if (!this.#isForgotten.has(rows)) this.#prepared.set(text, prepared)
+  }
+
+  /** The query once more, for integers that a number cannot hold. */
+  restart(text: string, bindings: Bindings): Iterator<unknown> {
+    const { statement } = new Prepared(this.#sqlite.prepare(text))
+    statement.setReadBigInts(true)
+    return statement.iterate(...spread(bindings))
   }
 
   /** Ends all reading: an open statement keeps a table from being dropped. Whoever reads on gets `error`, if given. */
@@ -73,29 +79,31 @@ export class StatementCache {
   /** What was prepared on a table whose creation is undone cannot be run again, nor prepared anew by node:sqlite. */
   forget(): void {
     this.#prepared.clear()
+    for (const rows of this.#open) this.#isForgotten.add(rows)
   }
 }
 
 /** The rows of a running query. */
 export class OpenRows implements Iterator<RawRow> {
-  readonly columnNames: readonly string[]
+  readonly #cache: StatementCache
+  readonly #text: string
+  readonly #prepared: Prepared
+  readonly #bindings: Bindings
   #steps: Iterator<unknown>
-  readonly #startWithBigInts: () => Iterator<unknown>
-  readonly #onEnd: () => void
   #taken = 0
   #ended = false
   #error: Error | undefined
 
-  constructor(
-    columnNames: readonly string[],
-    start: () => Iterator<unknown>,
-    startWithBigInts: () => Iterator<unknown>,
-    onEnd: () => void,
-  ) {
-    this.columnNames = columnNames
-    this.#steps = start()
-    this.#startWithBigInts = startWithBigInts
-    this.#onEnd = onEnd
+  constructor(cache: StatementCache, text: string, prepared: Prepared, bindings: Bindings) {
+    this.#cache = cache
+    this.#text = text
+    this.#prepared = prepared
+    this.#bindings = bindings
+    this.#steps = prepared.statement.iterate(...spread(bindings))
+  }
+
+  get columnNames(): readonly string[] {
+    return this.#prepared.columnNames
   }
 
   next(): IteratorResult<RawRow> {
@@ -127,7 +135,7 @@ export class OpenRows implements Iterator<RawRow> {
     if (this.#ended) return
     this.#ended = true
     this.#steps.return?.()
-    this.#onEnd()
+    this.#cache.giveBack(this, this.#text, this.#prepared)
   }
 
   #step(): IteratorResult<unknown> {
@@ -136,7 +144,7 @@ export class OpenRows implements Iterator<RawRow> {
     } catch (error) {
       if (!isIntegerTooLarge(error)) throw error
       this.#steps.return?.()
-      this.#steps = this.#startWithBigInts()
+      this.#steps = this.#cache.restart(this.#text, this.#bindings)
       for (let skipped = 0; skipped < this.#taken; skipped++) this.#steps.next()
       return this.#steps.next()
     }
@@ -144,10 +152,6 @@ export class OpenRows implements Iterator<RawRow> {
 }
 
 const END: IteratorResult<never> = { done: true, value: undefined }
-
-function iterate(statement: StatementSync, bindings: Bindings): Iterator<unknown> {
-  return statement.iterate(...spread(bindings))
-}
 
 /** The values of an `exec`. Throws for those that are refused whatever the query is. */
 export function boundValues(values: readonly unknown[]): readonly BoundValue[] {
@@ -160,8 +164,8 @@ export function refusalOf({ parameters, refusal }: StatementText): string | unde
 }
 
 /** The values as node:sqlite wants them. */
-export function bindingsOf({ parameters }: StatementText, bound: readonly BoundValue[]): Bindings {
-  if (parameters.every((name) => name === undefined)) return bound
+export function bindingsOf({ parameters, hasNames }: StatementText, bound: readonly BoundValue[]): Bindings {
+  if (!hasNames) return bound
   const named: Record<string, BoundValue> = {}
   for (const [index, name] of parameters.entries()) {
     if (name !== undefined) named[name] = bound[index] ?? null

@@ -108,7 +108,7 @@ export function alarmsContract(driver: ObjectDriver): void {
       ['NaN', Number.NaN, 'TypeError: The value cannot be converted because it is not a valid Date.'],
       ['an invalid Date', new Date(Number.NaN), 'TypeError: The value cannot be converted'],
       ['Infinity', Number.POSITIVE_INFINITY, 'TypeError: The value cannot be converted'],
-      ['the year 33658', 1e15, "TypeError: This API doesn't support dates after 2189"],
+      ['the year 33658', 1e15, "TypeError: This API doesn't support dates after 2189."],
       ['a text', '2030-01-01', "TypeError: Failed to execute 'setAlarm' on 'DurableObjectStorage'"],
       ['null', null, "TypeError: Failed to execute 'setAlarm' on 'DurableObjectStorage'"],
       ['nothing', undefined, "TypeError: Failed to execute 'setAlarm' on 'DurableObjectStorage'"],

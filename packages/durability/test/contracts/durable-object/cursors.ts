@@ -187,6 +187,18 @@ export function cursorsContract(driver: ObjectDriver): void {
       expect(failure).toBe('Error: abort due to ROLLBACK: SQLITE_ABORT (extended: SQLITE_ABORT_ROLLBACK)')
     })
 
+    test('that ends after a column was added leaves the query to see that', async () => {
+      const row = await inside(({ sql }) => {
+        const all = () => sql.exec('SELECT * FROM t')
+        const cursor = all()
+        cursor.next()
+        sql.exec('ALTER TABLE t ADD COLUMN y DEFAULT 7')
+        cursor.toArray()
+        return all().toArray()[0]
+      })
+      expect(row).toEqual({ id: 1, x: 'a', y: 7 })
+    })
+
     test('has written all its rows before it gives the first', async () => {
       const results = await inside(({ sql }) => {
         const cursor = sql.exec("INSERT INTO t VALUES (5, 'e'), (6, 'f') RETURNING id")
