@@ -33,10 +33,8 @@ export interface KillPlan {
 }
 
 export function planKill(random: Random): KillPlan {
-  // Most of the moments are ones at which something is open.
-  const moments = Object.keys(MOMENTS) as [Moment, ...Moment[]]
   return {
-    moment: random.chance(0.25) ? 'while something was open' : random.pick(moments),
+    moment: momentOf(random),
     delayMs: random.chance(0.4) ? 0 : random.integer(0, random.chance(0.7) ? 12 : 150),
     earlyMs: random.chance(0.2) ? random.integer(0, 400) : undefined,
     // One in ten lives long enough for timeouts, far retries and hand-offs.
@@ -44,6 +42,14 @@ export function planKill(random: Random): KillPlan {
       random.integer(0, 700),
     ),
   }
+}
+
+/** At most of the moments something is open. */
+function momentOf(random: Random): Moment {
+  const kind = random.next()
+  if (kind < 0.2) return 'while something was open'
+  if (kind < 0.35) return 'in a request'
+  return random.pick(Object.keys(MOMENTS) as [Moment, ...Moment[]])
 }
 
 /** ms. The moment is bounded: when nothing of the kind happens the kill comes all the same. */

@@ -1,7 +1,8 @@
 import { isLostDeadLetter } from './audit-deliveries.ts'
 import { outcomesOf } from './audit-outcomes.ts'
-import { eventsOf, historyOf, ofKind } from './history.ts'
+import { eventsOf, historyOf, ofKind, type RunHistory } from './history.ts'
 import type { Entry } from './log.ts'
+import { PLANS } from './plan.ts'
 
 /** What happened in a soak, counted from its log. */
 export interface Summary {
@@ -17,7 +18,7 @@ export interface Summary {
   readonly deliveries: number
   /** Deliveries that were cut off by a kill. */
   readonly cut: number
-  /** Outcomes that were delivered again after they had been acknowledged: the kill came first. */
+  /** Outcomes that were delivered again after an answer in time: a kill came before its record. */
   readonly again: number
   readonly deadLetters: number
   /** Dead letters of which a kill took the word. */
@@ -48,8 +49,7 @@ export function summaryOf(entries: readonly Entry[]): Summary {
     timedOut: endedWith('Timeout'),
     deliveries: deliveries.length,
     cut: deliveries.filter(({ answer }) => answer === undefined).length,
-    again: runs.filter(({ all }) => isTakenAgain(ofKind(all, 'outcome').map(({ answer }) => answer?.status)))
-      .length,
+    again: runs.filter((run) => isTakenAgain(run)).length,
     deadLetters: told + untold,
     untold,
     alarms: new Set(
@@ -61,9 +61,13 @@ export function summaryOf(entries: readonly Entry[]): Summary {
   }
 }
 
-function isTakenAgain(statuses: readonly (number | undefined)[]): boolean {
-  const taken = statuses.indexOf(200)
-  return taken >= 0 && taken < statuses.length - 1
+function isTakenAgain({ object, all }: RunHistory): boolean {
+  const deliveries = ofKind(all, 'outcome')
+  const taken = deliveries.findIndex(
+    ({ answer, call }) =>
+      answer?.status === 200 && answer.at < call.startedAt + PLANS[object].outcomeTimeoutMs,
+  )
+  return taken >= 0 && taken < deliveries.length - 1
 }
 
 /** The lines of the log that show a violation, with the starts and kills between them. */
