@@ -29,7 +29,7 @@ export interface Seen {
   readonly rejections: unknown[]
 }
 
-/** An object with a minutely schedule that is not set yet, a named alarm, and a helper of the user's own. */
+/** An object with a minutely schedule (a daily one as `far`) that is not set yet, a named alarm, and a helper of the user's own. */
 export function objectWith(
   helper: (now: () => number) => Omit<SchedulerHelper, 'name'>,
   options: {
@@ -59,7 +59,10 @@ export function objectWith(
     const port = scheduler.attach({ name: 'own', ...helper(() => clock.now()) })
     const schedule = new DurabilitySchedule({
       scheduler,
-      nextOccurrence: (_expression, after) => (Math.floor(after / MINUTE_MS) + 1) * MINUTE_MS,
+      nextOccurrence: (expression, after) => {
+        const everyMs = expression === 'far' ? 60 * 24 * MINUTE_MS : MINUTE_MS
+        return (Math.floor(after / everyMs) + 1) * everyMs
+      },
       ...options.schedule,
       run: () => {
         seen.ticks.push(clock.now())
