@@ -27,7 +27,9 @@ interface Current<T> {
 
 /** An object whose storage and alarm outlive its instances. See `simulateObject`. */
 export class SimulatedObject<T extends SimulatedInstance> {
+  /** What it lives in: its clock, and the order of events. */
   readonly world: SimulatedWorld
+  /** Makes its storage fail. */
   readonly faults: SimulatedFaults = new SimulatedFaults()
   readonly #factory: SimulatedFactory<T>
   readonly #id: string
@@ -63,7 +65,7 @@ export class SimulatedObject<T extends SimulatedInstance> {
     this.#leaveWorld = this.world.add(this.#alarms)
   }
 
-  /** The living instance, made when there is none. */
+  /** The living instance, made when there is none. Calls on it are plain calls: they neither wait nor are held back. */
   get instance(): T {
     return this.#live().instance
   }
@@ -102,7 +104,7 @@ export class SimulatedObject<T extends SimulatedInstance> {
   /**
    * Calls the instance as a request does: waits while the object is blocked, and gets its answer once what the object
    * has written is durable. Rejects when the object dies before: with `SimulatedCrash`, or with what the object itself
-   * died of, such as the reason it gave to `ctx.abort()`.
+   * died of, such as the reason it gave to `ctx.abort()`. A request that waits for time is answered while time moves.
    */
   call<Result>(request: (instance: T) => Result | PromiseLike<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -156,8 +158,8 @@ export class SimulatedObject<T extends SimulatedInstance> {
   }
 
   /**
-   * Crashes at the n-th durable write (an exec that changes something, or an alarm set or deleted) counted as
-   * `progress.writes` is. `before`: the turn with the write is lost, and nothing that follows the write in that turn
+   * Crashes at the n-th durable write (an exec or a call by key that changes something, an alarm set or deleted, a
+   * `deleteAll`) counted as `progress.writes` is. `before`: the turn with the write is lost, and nothing that follows the write in that turn
    * is seen outside (by way of `life.guard`). `after`: right after that turn is committed, before anyone hears of it.
    * Several can be planned.
    *
