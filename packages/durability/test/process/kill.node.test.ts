@@ -1,8 +1,11 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { Receiver } from './support/receiver.ts'
 import { RestartableWorker } from './support/wrangler-dev.ts'
 
 const EVERY_MS = 500
+
+// Three starts of wrangler, each of which takes half a minute where the machine has other work.
+vi.setConfig({ testTimeout: 180_000 })
 
 const COMPLETE = { status: 'complete' }
 const INTERRUPTED = {
@@ -38,7 +41,7 @@ function moreRuns(receiver: Receiver, count: number): Promise<void> {
 async function finish(receiver: Receiver, worker: RestartableWorker): Promise<void> {
   await worker.cancelSchedule()
   await expect
-    .poll(() => worker.status(), { timeout: 10_000 })
+    .poll(() => worker.status(), { timeout: 30_000 })
     .toMatchObject({ state: 'cancelled', running: 0, waiting: 0, undelivered: 0 })
   const called = receiver.runs.map(({ run }) => run.scheduledTime)
   expect(called).toEqual([...new Set(called)].sort((one, other) => one - other))

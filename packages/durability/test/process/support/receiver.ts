@@ -13,7 +13,7 @@ export type Received = (
 type Kind = Received['kind']
 
 /** ms. Far beyond a restart of wrangler on a busy machine. */
-const DEADLINE_MS = 30_000
+const DEADLINE_MS = 90_000
 
 /**
  * What the schedule calls, in the process of the test: it remembers every call, in order, whatever becomes of the

@@ -27,6 +27,7 @@ export class RestartableWorker {
       config: CONFIG,
       persistTo: this.#persistTo,
       vars: { RECEIVER: this.#receiverUrl },
+      readyWithinMs: 90_000,
     })
   }
 
