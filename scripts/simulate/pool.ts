@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { PromiseBroken } from './broken.ts'
 import type { Job, Reply } from './jobs.ts'
 
 /** A job that takes longer does not end: the library, or a history, loops for ever. */
-const HANGS_AFTER_MS = 180_000
+const HANGS_AFTER_MS = 120_000
 
 export interface Work<J extends Job> {
   /** The next job, `undefined` when there is none now: a reply may bring more. */
@@ -50,7 +51,10 @@ export class Pool {
 function replyOf(worker: Worker, job: Job): Promise<Reply> {
   const { promise, resolve, reject } = Promise.withResolvers<Reply>()
   const describe = JSON.stringify(job)
-  const timer = setTimeout(() => reject(new Error(`Does not end: ${describe}`)), HANGS_AFTER_MS)
+  const timer = setTimeout(
+    () => reject(new PromiseBroken(`Does not end: ${describe}`, undefined)),
+    HANGS_AFTER_MS,
+  )
   const onMessage = (message: { readonly reply?: Reply; readonly error?: string }) => {
     if (message.reply !== undefined) resolve(message.reply)
     else reject(new Error(`${message.error}: ${describe}`))

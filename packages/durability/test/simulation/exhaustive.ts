@@ -26,8 +26,8 @@ export interface Findings {
   /** Places at which the history without these crashes was cut. */
   cuts: number
   readonly failures: string[]
-  /** Where else the history can be cut. */
-  readonly crashes: readonly Trouble[]
+  /** The crashes that were made, each followed by a history that no other of them is followed by. */
+  readonly crashes: Trouble[]
 }
 
 /** Plays the history of the exploration, then once for each place in it with a crash there. */
@@ -39,7 +39,8 @@ export async function explore({ scenario, timing, first }: Exploration): Promise
   const uncut = await play(played, order, before, { keepsAll: false, notesSites: true })
   const reached = first === undefined ? undefined : cutAt(uncut, first)
   const crashes = crashesIn(uncut, reached)
-  const findings = newFindings(crashes)
+  const findings = newFindings()
+  const different = new Set<bigint>()
   // A history with one crash is counted where that crash is made.
   if (first === undefined) add(findings, uncut)
   else for (const kind of uncut.kinds) findings.kinds.add(kind)
@@ -53,11 +54,14 @@ export async function explore({ scenario, timing, first }: Exploration): Promise
       )
     }
     noteCut(findings, uncut, crash)
+    // What follows the same history again is the same again.
+    if (!different.has(cut.hash)) findings.crashes.push(crash)
+    different.add(cut.hash)
   }
   return findings
 }
 
-export function newFindings(crashes: readonly Trouble[] = []): Findings {
+function newFindings(): Findings {
   return {
     histories: 0,
     tally: emptyTally(),
@@ -68,7 +72,7 @@ export function newFindings(crashes: readonly Trouble[] = []): Findings {
     cutLines: new Set(),
     cuts: 0,
     failures: [],
-    crashes,
+    crashes: [],
   }
 }
 
@@ -81,12 +85,17 @@ function add(findings: Findings, { hash, seenHash, tally, kinds, failure }: Play
   if (failure !== undefined) findings.failures.push(failure)
 }
 
-function noteCut(findings: Findings, uncut: Played, crash: Trouble): void {
-  let site: Site | undefined
-  if ('crashAtSeam' in crash) site = uncut.sites?.seams[crash.crashAtSeam]
-  else if ('crashAtWrite' in crash) site = uncut.sites?.writes[crash.crashAtWrite]
-  if (site === undefined) return
-  findings.cuts += 1
-  findings.cutKinds.add('when' in crash ? `${crash.when} ${site.kind}` : site.kind)
-  for (const line of site.lines) findings.cutLines.add(line)
+function noteCut(findings: Findings, { sites }: Played, crash: Trouble): void {
+  const note = (prefix: string, site: Site | undefined) => {
+    if (site === undefined) return
+    findings.cuts += 1
+    findings.cutKinds.add(`${prefix}${site.kind}`)
+    for (const line of site.lines) findings.cutLines.add(line)
+  }
+  if (sites === undefined) return
+  if ('crashAtSeam' in crash) note('', sites.seams[crash.crashAtSeam])
+  if (!('crashAtWrite' in crash)) return
+  const written = sites.writes[crash.crashAtWrite]
+  if (crash.when === 'before') note('before ', written)
+  else for (const site of sites.writes) if (site?.turn === written?.turn) note('after ', site)
 }

@@ -265,7 +265,6 @@ export class Model {
   async step(): Promise<void> {
     await this.object.advance(0)
     this.#check()
-    if (this.outside.violations.length > 0) throw new Violated('A promise was broken')
   }
 
   /** Ends the schedule and lets the rest of its work finish; then nothing may be left. */
@@ -327,7 +326,7 @@ export class Model {
         this.trace.pass(kind)
         this.kinds.add(kind)
         this.sites?.onWrite(kind, from, to)
-        if (site === 'setAlarm') this.trace.pass(at(Number(bindings[0])))
+        if (site === 'setAlarm') this.trace.passInstant(Number(bindings[0]))
         this.invariants.wrote(site, bindings)
       },
       onCall: (kind) => this.sites?.onCall(kind),
@@ -407,6 +406,8 @@ export class Model {
     this.#unchecked = false
     this.#bury()
     this.invariants.check()
+    const failure = this.failure('A promise was broken')
+    if (failure !== undefined) throw new Violated(failure)
   }
 }
 

@@ -23,6 +23,8 @@ export interface KnownRun {
   deliveries: number
   received: string | undefined
   acknowledged: boolean
+  /** Crashes since it was recorded, without those that a delivery of it made. */
+  cutOff: number
   /** Writes of its row, since it was recorded. */
   writes: number
   readonly troubles: Set<TroubleKind>
@@ -112,7 +114,10 @@ export class OutsideWorld {
 
   /** Something happened to every run that there is. */
   trouble(kind: TroubleKind): void {
-    for (const { troubles } of this.runs.values()) troubles.add(kind)
+    for (const known of this.runs.values()) {
+      known.troubles.add(kind)
+      if (kind === 'crash') known.cutOff += 1
+    }
   }
 
   failed(): void {
@@ -160,7 +165,7 @@ export class OutsideWorld {
     run: OutcomeRun,
     outcome: RunOutcome,
     instance: number,
-  ): { readonly count: number; acknowledged(): void; over(): void } {
+  ): { readonly count: number; acknowledged(): void; over(): void; kills(): void } {
     const { scheduledTime, attempt } = run
     const text = JSON.stringify(outcome)
     this.note(`outcome of ${at(scheduledTime)} received, attempt ${attempt}: ${text}`)
@@ -171,7 +176,7 @@ export class OutsideWorld {
     const row = this.#options.rowOf(scheduledTime)
     if (known === undefined || row === undefined) {
       this.violate(`the outcome of ${at(scheduledTime)} is delivered without its row`)
-      return { count: 1, acknowledged: () => undefined, over: () => undefined }
+      return { count: 1, acknowledged: ignore, over: ignore, kills: ignore }
     }
     if (row.state <= RUNNING || row.outcome !== text) {
       this.violate(`the outcome of ${at(scheduledTime)} is delivered, ${row.outcome} is stored`)
@@ -185,6 +190,10 @@ export class OutsideWorld {
     if (known.received === undefined) this.#checkOutcome(known, outcome, instance)
     known.received = text
     known.deliveries += 1
+    // One that kills the object does not count when it had no mark; the next one has.
+    if (known.deliveries > 2 * this.#options.settings().maxAttempts + known.cutOff) {
+      this.violate(`the outcome of ${at(scheduledTime)} is delivered over and over`)
+    }
     if (this.isReceiving(scheduledTime)) {
       this.violate(`the outcome of ${at(scheduledTime)} is delivered twice at once`)
     }
@@ -202,6 +211,9 @@ export class OutsideWorld {
         const isLate = !this.isReceiving(scheduledTime) || this.#receiving.get(scheduledTime) !== startedMs
         if (!isLate) known.acknowledged = true
         this.note(`outcome of ${at(scheduledTime)} acknowledged${isLate ? ', too late' : ''}`)
+      },
+      kills: () => {
+        known.cutOff -= 1
       },
       over: () => {
         if (this.#receiving.get(scheduledTime) === startedMs) this.#receiving.delete(scheduledTime)
@@ -266,3 +278,5 @@ export class OutsideWorld {
     }
   }
 }
+
+function ignore(): void {}

@@ -67,6 +67,7 @@ export class RunInvariants {
       deliveries: 0,
       received: undefined,
       acknowledged: false,
+      cutOff: 0,
       // The insert itself was counted, before it was known whether it would be committed.
       writes: 1,
       troubles: new Set(),

@@ -14,17 +14,24 @@ export interface Site {
   readonly lines: readonly string[]
 }
 
+/** A durable write, with the number of its turn: what comes after the commit comes after every write of the turn. */
+export interface WriteSite extends Site {
+  readonly turn: number
+}
+
 /** Which places a history came to, by the number of each write and seam in it. */
 export class Sites {
-  readonly writes: Site[] = []
+  readonly writes: WriteSite[] = []
   readonly seams: Site[] = []
   /** The lines of the calls whose promises are still to resolve, in the order in which they will. */
   #calls = noCalls()
   #written: readonly string[] = []
+  #turn = 0
 
   /** Whatever an instance was waiting for died with it. */
   instanceStarted(): void {
     this.#calls = noCalls()
+    this.#turn += 1
   }
 
   onCall(kind: CallKind): void {
@@ -33,13 +40,15 @@ export class Sites {
 
   onWrite(kind: string, from: number, to: number): void {
     this.#written = libraryLines()
-    for (let number = from; number <= to; number += 1) this.writes[number] = { kind, lines: this.#written }
+    for (let number = from; number <= to; number += 1)
+      this.writes[number] = { kind, lines: this.#written, turn: this.#turn }
   }
 
   onSeam(kind: string, { kind: call, number }: SimulatedSeam): void {
     const calls = call in this.#calls ? this.#calls[call as CallKind] : undefined
     const lines = call === 'commit' ? this.#written : (calls?.shift() ?? [])
     this.seams[number] = { kind, lines }
+    if (call === 'commit') this.#turn += 1
   }
 
   /** Names the line that set the timer that is firing. */

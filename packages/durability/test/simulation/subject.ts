@@ -129,6 +129,7 @@ export class Subject {
     const delivery = this.#host.outside.deliveryStarted(run, outcome, this.#number)
     const { receive } = this.#options
     const behaviour = receive === undefined || receive === false ? {} : receive(run, delivery.count)
+    if (behaviour.ends === 'crash') delivery.kills()
     try {
       await this.#behave('receive', behaviour, undefined)
       if (!this.#life.dead) delivery.acknowledged()

@@ -27,6 +27,20 @@ class Hash {
   }
 }
 
+const numbers = new Map<string, number>()
+
+/** A number for one of few texts, the same in every process: they come over and over. */
+function numberOf(text: string): number {
+  let number = numbers.get(text)
+  if (number === undefined) {
+    const hash = new Hash()
+    hash.mixText(text)
+    number = Number(hash.value & 0xffffffffn)
+    numbers.set(text, number)
+  }
+  return number
+}
+
 /** How many of the last lines are kept, where not all are. */
 const LINES_KEPT = 400
 
@@ -60,7 +74,12 @@ export class Trace {
   /** A point that the object came to, of which nothing is to be seen. */
   pass(what: string): void {
     this.#mixTime(this.#all, this.#now())
-    this.#all.mixText(what)
+    this.#all.mix(numberOf(what))
+  }
+
+  /** An instant that something was set to. */
+  passInstant(instant: number): void {
+    this.#mixTime(this.#all, instant)
   }
 
   /** Of all that happened. */

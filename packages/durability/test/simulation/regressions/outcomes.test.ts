@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { OutcomeRun, RunOutcome } from '../../../src/experimental/outcome.ts'
+import { DurabilitySchedule } from '../../../src/experimental/schedule.ts'
 import { idle, MINUTE_MS, objectWith, SECOND_MS } from './own-helper.ts'
 
 beforeEach(() => {
@@ -104,6 +105,50 @@ describe('an outcome of a dead instance', () => {
     expect(attempts()).toEqual([1, 1, 2, 2])
     object.close()
   })
+
+  test('is delivered before the next of them is', async () => {
+    const { object, deliveries, seconds } = receiving([hangs, hangs, hangs, hangs])
+    await start(object, 2 * MINUTE_MS)
+    expect(deliveries.length).toBe(2)
+    object.crash()
+    object.call(({ alarm }) => alarm()).catch(() => undefined)
+    await object.advance(SECOND_MS)
+    expect(deliveries.map(({ at }) => seconds(at))).toEqual([60, 120, 120])
+    object.close()
+  })
+
+  test('is found again when the removal of its tables is rolled back', async () => {
+    const { object, deliveries } = receiving([fails], {
+      delayMs: MINUTE_MS,
+      schedule: { nextOccurrence: once() },
+    })
+    await start(object)
+    await object.call(({ schedule }) => {
+      expect(() =>
+        object.ctx.storage.transactionSync(() => {
+          DurabilitySchedule.migrate(object.ctx, null)
+          expect(schedule.get()).toBe(undefined)
+          throw new Error('Undo')
+        }),
+      ).toThrow('Undo')
+    })
+    await object.advance(2 * MINUTE_MS)
+    expect(deliveries.map(({ attempt }) => attempt)).toEqual([1, 2])
+    object.close()
+  })
+})
+
+test('a delivery that waits for its retry leaves its slot to others', async () => {
+  const { object, deliveries, seconds } = receiving([fails], {
+    delayMs: 15 * SECOND_MS,
+    schedule: {
+      maxConcurrentDeliveries: 1,
+      nextOccurrence: (_expression, after) => (Math.floor(after / 10_000) + 1) * 10_000,
+    },
+  })
+  await start(object, 20 * SECOND_MS)
+  expect(deliveries.map(({ at }) => seconds(at))).toEqual([10, 20])
+  object.close()
 })
 
 test('the key of a run holds its nominal time, also when it is due later', async () => {
