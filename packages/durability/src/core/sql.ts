@@ -30,7 +30,7 @@ export function select<R extends object>(
 export function replace(ctx: ObjectState, table: string, row: Row): void {
   const columns = Object.keys(row)
   ctx.storage.sql.exec(
-    `REPLACE INTO ${table} (${columns}) VALUES (${columns.map(() => '?')})`,
+    `REPLACE INTO ${table} (${columns}) VALUES (${columns.fill('?')})`,
     ...Object.values(row),
   )
 }
@@ -38,12 +38,10 @@ export function replace(ctx: ObjectState, table: string, row: Row): void {
 /** Changes the row that is as `where` says, or deletes it when there is no `change`. Answers whether there was one. */
 export function update(ctx: ObjectState, table: string, where: Row, change?: Row): boolean {
   const action = change ? `UPDATE ${table} SET ${equal(change, ',')}` : `DELETE FROM ${table}`
-  const bindings = [...Object.values({ ...change }), ...Object.values(where)]
+  const bindings = [...Object.values(change ?? {}), ...Object.values(where)]
   return (run(ctx, `${action} WHERE ${equal(where, ' AND ')}`, bindings)?.rowsWritten ?? 0) > 0
 }
 
 function equal(columns: Row, between: string): string {
-  return Object.keys(columns)
-    .map((column) => `${column} = ?`)
-    .join(between)
+  return `${Object.keys(columns).join(` = ?${between}`)} = ?`
 }
