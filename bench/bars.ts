@@ -15,7 +15,7 @@ export interface Bar {
 const MAX_GROWTH = 1.25
 
 export function barsOf({ costs, times, latency, drains, backlog }: Results): Bar[] {
-  const { calling, empty } = times
+  const { calling, empty } = times.disk
   return [
     ...rowBars(costs),
     ratioBar('CPU per run, calling handlers', calling[LIBRARY].cpuRatio.median, 1.3),

@@ -5,6 +5,7 @@ import type { Latency } from './benches/latency.ts'
 import type { ManyObjects } from './benches/many-objects.ts'
 import type { MemoryWithBacklog } from './benches/memory.ts'
 import type { PeerResults } from './benches/peers.ts'
+import type { RareCost } from './benches/rare-costs.ts'
 import type { RunTimes } from './benches/run-times.ts'
 import type { StorageCosts } from './benches/storage-costs.ts'
 import type { Subject } from './host/subjects.ts'
@@ -19,7 +20,8 @@ export interface Results {
   readonly load: readonly [number, number]
   readonly versions: Readonly<Record<string, string>>
   readonly costs: Record<Subject, StorageCosts>
-  readonly times: RunTimes<Subject>
+  readonly rare: readonly RareCost[]
+  readonly times: { readonly disk: RunTimes<Subject>; readonly memory?: RunTimes<Subject> }
   readonly backlog: readonly BesideBacklog[]
   readonly drains: Readonly<Record<'calling' | 'empty', readonly Drained[]>>
   readonly latency: Readonly<Record<'calling' | 'recording', Latency>>

@@ -13,10 +13,12 @@ import { latency } from './benches/latency.ts'
 import { manyObjects } from './benches/many-objects.ts'
 import { memory } from './benches/memory.ts'
 import { peers } from './benches/peers.ts'
+import { rareCosts } from './benches/rare-costs.ts'
 import { runTimes } from './benches/run-times.ts'
 import { FULL, QUICK } from './benches/settings.ts'
 import { storageCosts } from './benches/storage-costs.ts'
 import { progressLine } from './host/progress.ts'
+import { STORES } from './host/stores.ts'
 import { bundlePeers, bundleSubjects, type LIBRARY, SUBJECTS } from './host/subjects.ts'
 import { WORKERD_VERSION } from './host/worker-process.ts'
 import type { Results } from './results.ts'
@@ -36,7 +38,13 @@ async function main(): Promise<void> {
   const costs = await storageCosts(code, SUBJECTS, settings.backlogs, progress)
   const measured = {
     costs,
-    times: await runTimes<typeof LIBRARY>(code, SUBJECTS, settings, progress),
+    rare: await rareCosts(progress),
+    times: {
+      disk: await runTimes<typeof LIBRARY>(code, SUBJECTS, settings, progress, STORES.disk),
+      ...(STORES.memory && {
+        memory: await runTimes<typeof LIBRARY>(code, SUBJECTS, settings, progress, STORES.memory),
+      }),
+    },
     latency: {
       calling: await latency(code, 'calling', settings, progress),
       recording: await latency(code, 'recording', settings, progress),

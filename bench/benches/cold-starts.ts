@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { type Compared, comparedWithLoop, interleaved, type Took, timed } from '../host/interleaved.ts'
 import type { Progress } from '../host/progress.ts'
 import { type Summary, summaryOf } from '../host/statistics.ts'
@@ -14,7 +12,7 @@ import {
   type Subject,
   TICK_MS,
 } from '../host/subjects.ts'
-import { startWorker } from '../host/worker-process.ts'
+import { newFolder, startWorker } from '../host/worker-process.ts'
 import type { Settings } from './settings.ts'
 
 export interface ColdStarts {
@@ -78,7 +76,7 @@ async function inOneProcess(
 }
 
 async function processes(settings: Settings, progress: Progress): Promise<Record<Subject, Took[]>> {
-  const folders = await Promise.all(SUBJECTS.map(() => mkdtemp(join(tmpdir(), 'durability-bench-'))))
+  const folders = await Promise.all(SUBJECTS.map(() => newFolder()))
   const folderOf = (subject: Subject) => folders[SUBJECTS.indexOf(subject)] ?? ''
   const code = { [LIBRARY]: await bundleAlone(LIBRARY), [LOOP]: await bundleAlone(LOOP) }
   const start = (subject: Subject) =>

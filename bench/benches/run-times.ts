@@ -13,8 +13,9 @@ export async function runTimes<Name extends string>(
   names: readonly (Name | typeof LOOP)[],
   settings: Settings,
   progress: Progress,
+  store?: string,
 ): Promise<RunTimes<Name | typeof LOOP>> {
-  const worker = await startWorker({ code, classes: [...names, 'Target'] })
+  const worker = await startWorker({ code, classes: [...names, 'Target'], ...(store && { store }) })
   const measure = async (handlers: HandlersName) => {
     const setUp = { expression: MINUTELY, at: START_AT, handlers }
     for (const name of names) await worker.call(name, handlers, 'setUp', setUp)

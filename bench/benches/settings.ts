@@ -19,9 +19,9 @@ export interface Settings {
 
 export const FULL: Settings = {
   isQuick: false,
-  rounds: 60,
-  warmUp: 20,
-  runs: 100,
+  rounds: 50,
+  warmUp: 15,
+  runs: 50,
   backlogs: [0, 100, 10_000],
   drains: [1_000, 2_500, 5_000, 10_000],
   drainRounds: 3,

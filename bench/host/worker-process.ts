@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { Call } from '../worker/entry.ts'
 import { post } from './post.ts'
+import { QUIET_STORE } from './stores.ts'
 
 /** workerd as wrangler brings it, so that what is measured is what the tests run in. */
 const wranglerRequire = createRequire(createRequire(import.meta.url).resolve('wrangler'))
@@ -23,8 +23,9 @@ export interface WorkerOptions {
   readonly code: string
   /** Names of the object classes that it exports; each is bound under its own name. */
   readonly classes: readonly string[]
-  /** Where objects are stored, to be found by a later process. Default: a new folder, deleted at the end. */
+  /** Where objects are stored, to be found by a later process. Default: a new folder in `store`, deleted at the end. */
   readonly folder?: string
+  readonly store?: string
   readonly isCounting?: boolean
   /** Opens V8's inspector, for the size of the heap. */
   readonly isInspected?: boolean
@@ -49,7 +50,7 @@ export interface WorkerProcess {
 }
 
 export async function startWorker(options: WorkerOptions): Promise<WorkerProcess> {
-  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'durability-bench-')))
+  const folder = options.folder ?? (await newFolder(options.store))
   await mkdir(join(folder, 'objects'), { recursive: true })
   await writeFile(join(folder, 'worker.js'), options.code)
   await writeFile(join(folder, 'config.capnp'), configOf(options, join(folder, 'objects')))
@@ -81,6 +82,10 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
       if (options.folder === undefined) await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+export function newFolder(store: string = QUIET_STORE): Promise<string> {
+  return mkdtemp(join(store, 'durability-bench-'))
 }
 
 function configOf({ classes, isCounting }: WorkerOptions, objects: string): string {

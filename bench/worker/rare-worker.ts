@@ -1,0 +1,3 @@
+export { default } from './entry.ts'
+export { RareObject } from './rare-object.ts'
+export { Target } from './target.ts'
