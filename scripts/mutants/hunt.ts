@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts'
 import { Progress } from './progress.ts'
 import { allSuites, compiles, missingSuites, suitesFor } from './suites.ts'
-import type { Suite } from './vitest.ts'
+import type { Suite, Verdict } from './vitest.ts'
 import { Workspace } from './workspace.ts'
 
 /** What became of one mutant. */
@@ -15,6 +15,8 @@ export interface Result {
 
 /** Copies at work at once. Suites with timers are shown by slow machines to fail for other reasons. */
 const WORKERS = 2
+/** So often a suite is run anew after a failure that did not happen again. */
+const MAX_RERUNS = 2
 
 /** Tries every mutant. Rejects when the suites do not pass where nothing is broken. */
 export async function hunt(
@@ -78,7 +80,7 @@ async function tryOne(workspace: Workspace, mutant: Mutant, progress: Progress):
 
   const verdict = await workspace.with(mutant, async () => {
     for (const suite of [compiles, ...suitesFor(mutant)]) {
-      const said = await run(suite)
+      const said = await steady(suite, run)
       if (said.kind !== 'passed') return said
     }
     return undefined
@@ -86,10 +88,22 @@ async function tryOne(workspace: Workspace, mutant: Mutant, progress: Progress):
   if (verdict === undefined) return ended('survived', '')
   if (verdict.kind === 'unusable') return ended('unusable', verdict.reason)
   if (verdict.kind === 'timed out') return ended('timed out', verdict.test)
-  const again = verdict.again && (await run(verdict.again))
-  if (again && !(again.kind === 'passed' && again.tests > 0))
+  const mended = verdict.again && (await run(verdict.again))
+  if (mended && !(mended.kind === 'passed' && mended.tests > 0)) {
     return ended('unusable', `Fails without it, too: ${verdict.test}`)
+  }
   return ended('caught', verdict.test)
+}
+
+/** What the suite says, when it says so twice: a test that keeps real time may fail because the machine is busy. */
+async function steady(suite: Suite, run: (suite: Suite) => Promise<Verdict>): Promise<Verdict> {
+  for (let left = MAX_RERUNS; ; left -= 1) {
+    const said = await run(suite)
+    if (said.kind !== 'failed' || !said.again) return said
+    const again = await run(said.again)
+    if (!(again.kind === 'passed' && again.tests > 0)) return said
+    if (left === 0) return { kind: 'unusable', reason: `Fails now and then: ${said.test}` }
+  }
 }
 
 function lineOf({ mutant, verdict, by, seconds }: Result, done: number, all: number): string {

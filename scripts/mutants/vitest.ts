@@ -6,7 +6,7 @@ import { PACKAGE } from './workspace.ts'
 /** What a suite said of the copy it ran in. */
 export type Verdict =
   | { readonly kind: 'passed'; readonly tests: number }
-  /** A test ran and failed: `test` is its file and name. One that keeps real time has to pass on the mended copy. */
+  /** A test ran and failed: `test` is its file and name. `again` is that test alone, where it depends on real time. */
   | { readonly kind: 'failed'; readonly test: string; readonly again?: Suite }
   | { readonly kind: 'timed out'; readonly test: string }
   /** Nothing was shown: a file could not be loaded, or the tool itself failed. */
@@ -90,7 +90,7 @@ function verdictOf({ testResults }: Report, root: string, output: string): Verdi
     const file = relative(join(root, PACKAGE), name)
     const test = `${file} › ${failed.fullName}`
     if (!file.endsWith(WORKERD)) return { kind: 'failed', test }
-    return { kind: 'failed', test, again: single('the same test, mended', file, failed.fullName) }
+    return { kind: 'failed', test, again: single('the same test again', file, failed.fullName) }
   }
   const unloaded = testResults.find(({ status }) => status === 'failed')
   return { kind: 'unusable', reason: unloaded?.message ?? output }

@@ -2,6 +2,8 @@ import { type Mutant, mutantsOf } from '../mutant.ts'
 
 const NAMED = ['test/workerd/named-alarms.workerd.test.ts']
 
+const PERMITS = ['test/simulation/regressions/named-alarms.test.ts']
+
 export const ALARMS: readonly Mutant[] = [
   ...mutantsOf('alarms/alarms.ts', NAMED, [
     [
@@ -34,6 +36,7 @@ export const ALARMS: readonly Mutant[] = [
     } finally {
       running.delete(name)
     }`,
+      PERMITS,
     ],
     [
       'An attempt that cannot be recorded keeps its name busy',
@@ -45,6 +48,7 @@ export const ALARMS: readonly Mutant[] = [
     } finally {
       release()
     }`,
+      PERMITS,
     ],
     [
       'A pass that joins starts the attempts in flight anew',
@@ -55,6 +59,7 @@ export const ALARMS: readonly Mutant[] = [
       'A named alarm that was set for later while it waited for a permit runs at once',
       'if (pending && pending.nextAttemptAt <= clock.now()) await attemptOnce(pending)',
       'if (pending) await attemptOnce(pending)',
+      PERMITS,
     ],
     [
       'A named alarm whose handler was removed is dropped',
@@ -94,6 +99,7 @@ export const ALARMS: readonly Mutant[] = [
     const isLast`,
       `const nextAttemptAt = pending.nextAttemptAt + delayMs
     const isLast`,
+      PERMITS,
     ],
     [
       'A named alarm that is set does not put right the alarm of the object',
@@ -106,6 +112,7 @@ export const ALARMS: readonly Mutant[] = [
       `if (pending) transaction(() => change(pending))
       await port.reconcile()`,
       'if (pending) transaction(() => change(pending))',
+      PERMITS,
     ],
     [
       'A named alarm is written after the first await of set',
@@ -119,6 +126,7 @@ export const ALARMS: readonly Mutant[] = [
       'An acknowledged attempt that cannot be removed is run again',
       'await persist(port, () => change(pending))',
       'change(pending)',
+      PERMITS,
     ],
   ]),
   ...mutantsOf(

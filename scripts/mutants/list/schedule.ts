@@ -11,6 +11,9 @@ const REENTRANCY = ['test/workerd/reentrancy.workerd.test.ts']
 const ALARM = ['test/workerd/physical-alarm.workerd.test.ts']
 const KEEP_ALIVE = ['test/workerd/keep-alive.workerd.test.ts']
 const COST = ['test/workerd/cost.workerd.test.ts']
+const DEFINITIONS = ['test/simulation/regressions/definitions.test.ts']
+const SLOTS = ['test/simulation/regressions/slots.test.ts']
+const DELIVERED = ['test/simulation/regressions/outcomes.test.ts']
 const HISTORY = ['test/simulation/history.test.ts']
 const OTHER_CODE = ['test/simulation/other-code.test.ts']
 const FAULTS = ['test/simulation/faults.test.ts']
@@ -63,7 +66,7 @@ const versions = mutantsOf(FILE, VERSIONS, [
     'A set that records a due tick drops the next one, which is in its jitter delay',
     'kept = occurrenceDueAfter(occurrenceAfter, kept, row.jitterMs, now) ?? null',
     'kept = null',
-    TIME,
+    DEFINITIONS,
   ],
   [
     'A version that was set is set again',
@@ -133,7 +136,7 @@ const versions = mutantsOf(FILE, VERSIONS, [
     `// The caller's own transaction may yet undo what was written.
         forget()`,
     '',
-    REENTRANCY,
+    DEFINITIONS,
   ],
   [
     'A version that is sent again with another definition is not warned of',
@@ -182,7 +185,7 @@ const ticks = mutantsOf(FILE, TIME, [
       ],
       ['waiting() > 0 || freeSlots() <= 0)', 'freeSlots() <= 0)'],
     ],
-    CONCURRENCY,
+    DEFINITIONS,
   ],
   [
     'A run that waits is not looked for by a new instance',
@@ -196,13 +199,13 @@ const ticks = mutantsOf(FILE, TIME, [
     'dueAtOf(row)',
     OUTCOMES,
   ],
-  ['What was read of the row is kept for ever', 'queueMicrotask(forget)', '', LIFECYCLE],
+  ['What was read of the row is kept for ever', 'Promise.resolve().then(forget)', '', VERSIONS],
   [
     'A question is answered from what was read before',
     `const readAnew = () => {
     forget()`,
     'const readAnew = () => {',
-    REENTRANCY,
+    DEFINITIONS,
   ],
 ])
 
@@ -325,6 +328,7 @@ const runs = mutantsOf(FILE, CRASH, [
     'A later outcome overwrites the first',
     'update(context, RUNS, { id, scheduledTime, state }, columns)',
     'update(context, RUNS, { id, scheduledTime }, columns)',
+    DELIVERED,
   ],
   [
     'An outcome is stored in the row of another run that has the key by now',
@@ -355,26 +359,26 @@ const runs = mutantsOf(FILE, CRASH, [
     'Runs that wait behind a kept slot are left to the next tick',
     'const isBlocked = waiting() > 0 && (!isBusy || stuck() > 0)',
     'const isBlocked = false',
-    KEEP_ALIVE,
+    SLOTS,
   ],
   [
     'Runs that wait behind a kept slot beside a busy one are left to the next tick',
     'const isBlocked = waiting() > 0 && (!isBusy || stuck() > 0)',
     'const isBlocked = waiting() > 0 && !isBusy',
-    KEEP_ALIVE,
+    SLOTS,
   ],
   ['A kept slot is not told of', 'port.hold(wait(clock, 0).then(tellStuck))', '', LIFECYCLE],
   [
     'A slot that becomes stuck arms no alarm for the runs behind it',
     'if (mayWait) port.transaction(() => {})',
     '',
-    KEEP_ALIVE,
+    SLOTS,
   ],
   [
     'status counts a running handler as a stuck one',
     'state > RUNNING).length',
     'state >= RUNNING).length',
-    CONCURRENCY,
+    SLOTS,
   ],
   ['A run that is gone is still counted as started', 'if (!columns) started.delete(run)', '', OUTCOMES],
 ])
@@ -402,22 +406,22 @@ const outcomes = mutantsOf(FILE, OUTCOMES, [
     'state: outcome.error ? ERRORED : COMPLETE, outcome: JSON.stringify(outcome)',
     'state: COMPLETE, outcome: JSON.stringify(complete())',
   ],
-  ['Runs that deleteAll() removed are not told of', 'left().forEach(lost)', '', LIFECYCLE],
+  ['Runs that deleteAll() removed are not told of', 'left().forEach(lost)', '', VERSIONS],
   [
     'Runs of tables whose removal was rolled back are not found again',
     `// Should the removal of the tables be rolled back, those runs are found again.
       seenRunId = undefined`,
     '',
-    OTHER_CODE,
+    DELIVERED,
   ],
 ])
 
 const deliveries = mutantsOf('experimental/deliveries.ts', OUTCOMES, [
   [
     'A delivery is acknowledged before it is made',
-    'await within(port.clock, settings.outcomeTimeoutMs, call, late)',
+    'await within(clock, outcomeTimeoutMs, call, late, {})',
     `await persist(port, () => change(run))
-        await within(port.clock, settings.outcomeTimeoutMs, call, late)`,
+        await within(clock, outcomeTimeoutMs, call, late, {})`,
   ],
   [
     'The attempt count of a delivery is lost',
@@ -433,6 +437,7 @@ const deliveries = mutantsOf('experimental/deliveries.ts', OUTCOMES, [
     'A delivery that crashes the object is never counted',
     'if (run.inherited) await persist(port, () => change(run, { delivering: 1 }))',
     '',
+    CRASH,
   ],
   [
     'The mark of a delivery outlives its failure',
@@ -449,9 +454,10 @@ const deliveries = mutantsOf('experimental/deliveries.ts', OUTCOMES, [
     'Outcomes of a dead instance are delivered side by side',
     'const acquireAlone = permits(1)',
     'const acquireAlone = permits(settings.maxConcurrentDeliveries)',
+    DELIVERED,
   ],
-  ['An outcome of a dead instance is marked again at each retry', 'run.inherited = false', ''],
-  ['An outcome is delivered before it is durable', 'await port.context.storage.sync()', '', EXHAUSTIVE],
+  ['An outcome of a dead instance is marked again at each retry', 'run.inherited = false', '', DELIVERED],
+  ['An outcome is delivered before it is durable', 'await context.storage.sync()', '', EXHAUSTIVE],
   [
     'After the last delivery there is one more wait',
     'attempt < maxAttempts ? delayAfter(outcomeRetries, attempt) : NEVER',
@@ -463,7 +469,7 @@ const deliveries = mutantsOf('experimental/deliveries.ts', OUTCOMES, [
     `run.held = true
           throw error`,
     'throw error',
-    FAULTS,
+    DELIVERED,
   ],
   [
     'The row of a dead letter stays',
@@ -471,7 +477,7 @@ const deliveries = mutantsOf('experimental/deliveries.ts', OUTCOMES, [
     emit(run, deadLetter`,
     'emit(run, deadLetter',
   ],
-  ['A near retry is not waited for', 'await waitUntil(port.clock, run.nextAttemptAt)', ''],
+  ['A near retry is not waited for', 'await waitUntil(clock, run.nextAttemptAt)', '', DELIVERED],
   [
     'Deliveries have no limit',
     'const acquireSlot = permits(settings.maxConcurrentDeliveries)',
@@ -483,11 +489,12 @@ const deliveries = mutantsOf('experimental/deliveries.ts', OUTCOMES, [
     `release()
       goOn?.()
       if (!isNear) return
-      await waitUntil(port.clock, run.nextAttemptAt)`,
-    `if (isNear) await waitUntil(port.clock, run.nextAttemptAt)
+      await waitUntil(clock, run.nextAttemptAt)`,
+    `if (isNear) await waitUntil(clock, run.nextAttemptAt)
       release()
       goOn?.()
       if (!isNear) return`,
+    DELIVERED,
   ],
   [
     'An acknowledgement that cannot be stored is a failed delivery',
@@ -508,6 +515,7 @@ const rest = [
         'The jump over missed ticks leaves the jitter out',
         'Math.max(at, now - jitterMs)',
         'Math.max(at, now)',
+        TIME,
       ],
       ['Missed ticks are walked without end', 'step < MAX_COLLAPSE_STEPS', 'step < 100_000'],
       ['An occurrence that is not later is accepted', 'at, after + 1, MAX_DUE_AT', 'at, 0, MAX_DUE_AT'],
@@ -530,7 +538,7 @@ const rest = [
     ],
   ),
   ...mutantsOf('experimental/run.ts', TIME, [
-    ['The key of a run is its due time', `\`\${id}:\${scheduledTime}\``, `\`\${id}:\${dueAt}\``],
+    ['The key of a run is its due time', `\`\${id}:\${scheduledTime}\``, `\`\${id}:\${dueAt}\``, DELIVERED],
     [
       'The key of a run holds its version',
       `\`\${id}:\${scheduledTime}\``,

@@ -173,12 +173,31 @@ const passes = mutantsOf('core/scheduler.ts', ALARM, [
     ALARM,
   ],
   ['The info of a pass is not passed on', 'passInfo = info', '', FAILING],
-  ['A timer in memory outlives the work it was set for', 'if (!isAwake()) timer?.cancel()', '', HISTORY],
+  ['A timer in memory outlives the work it was set for', 'if (!isAwake()) setTimer(NEVER)', '', HISTORY],
   [
     'A timer in memory is set where nothing keeps the object alive',
-    'if (delayMs < NEVER && isAwake())',
-    'if (delayMs < NEVER)',
+    'const ms = isAwake() ? Math.max(delayMs, 1) : NEVER',
+    'const ms = Math.max(delayMs, 1)',
     HISTORY,
+  ],
+  [
+    'A timer that is due is put off by whatever else happens in the same moment',
+    'if (ms === timerMs) return',
+    '',
+    HISTORY,
+  ],
+  [
+    'A timer that has fired is taken for one that is set',
+    `timerMs = 0
+    const now`,
+    'const now',
+    HISTORY,
+  ],
+  [
+    'A pass with work that is due believes what was known of the alarm',
+    `if (dueAt(clock.now())[0]) physical.forget()
+        else await physical.refresh()`,
+    'if (!dueAt(clock.now())[0]) await physical.refresh()',
   ],
   [
     'Work of other helpers is started during a hold without liveTimers',
@@ -231,13 +250,13 @@ const failures = mutantsOf('core/scheduler.ts', FAILING, [
     }
   }
 
-  /** Runs every helper`,
+  const dueAt`,
     `      failed(attached, error)
       throw error
     }
   }
 
-  /** Runs every helper`,
+  const dueAt`,
   ],
   [
     'An alarm that cannot be armed does not fail the pass',
@@ -297,6 +316,12 @@ const failures = mutantsOf('core/scheduler.ts', FAILING, [
     'Work that ends outside a pass leaves its fallback alarm',
     'if (attached.failures || !attached.helper.fallbackWithinMs || !isAwake()) orAlarmLost(arm)',
     '',
+    HISTORY,
+  ],
+  [
+    'Held work that failed is retried at the next tick',
+    'if (attached.failures || !attached.helper.fallbackWithinMs || !isAwake()) orAlarmLost(arm)',
+    'if (!attached.helper.fallbackWithinMs || !isAwake()) orAlarmLost(arm)',
     HISTORY,
   ],
   [
