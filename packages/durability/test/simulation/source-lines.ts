@@ -6,7 +6,7 @@ const FOLDERS = ['core', 'experimental', 'alarms']
 
 /** Calls that write, or whose promise or timer lets the object be cut before what follows. */
 const CALLS =
-  /storage\.(?:sync|getAlarm|setAlarm|deleteAlarm)\(|sql\.exec[<(]|\.refresh\(|(?<!\.)\b(?:setTimer|wait|waitUntil|within|replace|update|change|persist)\(|\.setTimer\(|transaction\(/
+  /storage\.(?:sync|getAlarm|setAlarm|deleteAlarm)\(|sql\.exec[<(]|\.refresh\(|(?<!\.)\b(?:setTimer(?!\(NEVER)|wait|waitUntil|within|replace|update|change|persist)\(|\.setTimer\(|transaction\(/
 /** Where such a function is made, declared or spoken of, not called. */
 const NO_CALL = /^\s*(?:\/?\*|\/\/|import |export |(?:async )?\w+(?:<\w+>)?\((?:\w+: |\w+, \w+\) \{|\) \{))/
 
