@@ -32,8 +32,8 @@ export const FULL: Settings = {
 
 export const QUICK: Settings = {
   isQuick: true,
-  rounds: 4,
-  warmUp: 2,
+  rounds: 2,
+  warmUp: 1,
   runs: 25,
   backlogs: [0, 100],
   drains: [100, 200],
