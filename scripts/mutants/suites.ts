@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Mutant } from './mutant.ts'
 import { caughtBefore } from './page.ts'
@@ -52,22 +52,27 @@ const CRON = [
 
 const OTHERS = [
   vitest('unit tests', 'node', ['src/core/', 'src/experimental/', 'src/alarms/', 'src/utils/']),
+  vitest('single histories', 'node', ['regressions/', 'history.', 'other-code.'].map(inSimulation)),
   simulation(),
   vitest('tests in workerd', 'workerd', ['test/workerd/'], ALL_LIMIT_MS),
 ]
 
+function inSimulation(name: string): string {
+  return `test/simulation/${name}`
+}
+
 /** The simulation's own command, which stops at the first promise that is broken. */
 function simulation(): Suite {
-  const tests = vitest('simulation', 'node', ['test/simulation/'], ALL_LIMIT_MS)
   const command = 'scripts/simulate.ts'
   return {
     title: 'simulation',
     async run(root) {
-      if (!existsSync(join(root, command))) return tests.run(root)
-      const { code } = await runNode(root, [command, '--quick'], ALL_LIMIT_MS)
+      const { code, output } = await runNode(root, [command, '--quick'], ALL_LIMIT_MS)
       if (code === 0) return { kind: 'passed', tests: 1 }
-      if (code === undefined) return { kind: 'timed out', test: `${command} --quick` }
-      return { kind: 'failed', test: `${command} --quick` }
+      if (code === undefined) return { kind: 'timed out', test: command }
+      const [, about, violation] = /VIOLATION\n(.*)\n(.*)/.exec(output) ?? []
+      if (about === undefined) return { kind: 'unusable', reason: output }
+      return { kind: 'failed', test: `${command} › ${about}: ${violation}` }
     },
   }
 }
