@@ -47,7 +47,7 @@ export function allSuites(): Suite[] {
 const CRON = [
   vitest('unit tests', 'node', ['src/cron/']),
   vitest('cron tests', 'node', ['test/cron/'], ALL_LIMIT_MS),
-  vitest('cron in workerd', 'workerd', ['test/cron/']),
+  vitest('cron in workerd', 'workerd', ['test/cron/', 'test/workerd/cron-edges.']),
 ]
 
 const OTHERS = [

@@ -1,6 +1,7 @@
 import { type Mutant, mutantsOf } from '../mutant.ts'
 
 const CASES = ['test/cron/cron.node.test.ts']
+const EDGES = ['test/workerd/cron-edges.workerd.test.ts']
 
 const clockChanges = mutantsOf('cron/search.ts', CASES, [
   [
@@ -105,7 +106,7 @@ const expressions = mutantsOf(
       'expression.length > MAX_EXPRESSION_CHARACTERS',
       'expression.length > 1e9',
     ],
-    ['@weekly is Monday', "['0', '0', '0', '*', '*', '0']", "['0', '0', '0', '*', '*', '1']"],
+    ['@weekly is Monday', "['0', '0', '0', '*', '*', '0']", "['0', '0', '0', '*', '*', '1']", EDGES],
     ['A nickname in capitals is unknown', 'NICKNAMES.get(text.toLowerCase())', 'NICKNAMES.get(text)'],
   ],
 )
@@ -136,10 +137,11 @@ const calendar = [
       'A Sunday that ends a range from Sunday is the whole week',
       'if (/sun-sun/i.test(text)) return undefined',
       '',
+      EDGES,
     ],
   ]),
   ...mutantsOf('cron/limits.ts', CASES, [
-    ['The search ends after 28 years', 'WINDOW_YEARS = 40', 'WINDOW_YEARS = 28'],
+    ['The search ends after 28 years', 'WINDOW_YEARS = 40', 'WINDOW_YEARS = 28', ['src/cron/cron.test.ts']],
     ['A missing time runs after a gap of a day too', '3 * 3_600_000', '30 * 3_600_000'],
   ]),
   ...mutantsOf(
