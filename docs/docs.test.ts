@@ -163,7 +163,7 @@ function declares(file: string, name: string): boolean {
 describe('docs/reference.md', () => {
   const reference = read('docs/reference.md')
 
-  test.each(['index', 'experimental/index', 'cron/index', 'utils/index'])(
+  test.each(['index', 'experimental/index', 'cron/index', 'utils/index', 'testing/index'])(
     'has every export of src/%s.ts',
     (entry) => {
       const heading = entry === 'index' ? '`durability`' : `\`durability/${entry.split('/')[0]}\``
