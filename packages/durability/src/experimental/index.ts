@@ -1,5 +1,5 @@
+export { ScheduledRunInterruptedError, ScheduledRunTimeoutError } from '../core/run-errors.ts'
 export type { JitterInput, ScheduleDefinition } from './definition.ts'
-export { ScheduledRunInterruptedError, ScheduledRunTimeoutError } from './errors.ts'
 export type { ScheduledRunEvent, ScheduledRunEventDetails } from './events.ts'
 export type { NextOccurrence } from './occurrences.ts'
 export type { DurabilityScheduleOptions, OutcomeRetries } from './options.ts'

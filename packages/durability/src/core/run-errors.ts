@@ -1,4 +1,4 @@
-import { DurabilityError } from '../core/errors.ts'
+import { DurabilityError } from './errors.ts'
 
 /** `run` took longer than `runTimeoutMs`. The reason of its aborted `signal`, and the error of its outcome. */
 export class ScheduledRunTimeoutError extends DurabilityError {
