@@ -1,0 +1,73 @@
+import type { SchedulerHelper, SchedulerPort } from '../core/helper.ts'
+import type { ObjectRuns } from './object-runs.ts'
+import type { Ticker } from './tick.ts'
+
+/**
+ * ms within which a run that a crash cut off is looked for, should no schedule be due sooner. A brief of 9:00 is then
+ * known as interrupted by 10:00, and an object with something due every hour pays no alarm for it.
+ */
+const INTERRUPTED_WITHIN_MS = 60 * 60_000
+
+export interface AttachedEngine {
+  readonly namespace: string | undefined
+  /** Whether passes fire due schedules. */
+  readonly fires: boolean
+  readonly ticker: () => Ticker
+  readonly objectRuns: () => ObjectRuns | undefined
+  readonly draining: () => boolean
+  readonly sweep: (now: number) => Promise<void>
+  readonly port: () => SchedulerPort | undefined
+}
+
+/** What the scheduler asks of an engine: the object's alarm is its soonest schedule, and nothing polls. */
+export function helperOf(engine: AttachedEngine): SchedulerHelper {
+  /** More is due than one pass fires: the next one goes on, after others had a turn. */
+  let goesOnAt: number | undefined
+  /** A pass of this engine is at work: what is due is its business until it ends. */
+  let firing = false
+
+  const nextDueAt = () => (engine.fires && !engine.draining() ? engine.ticker().nextDueAt() : undefined)
+
+  const fire = async (now: number) => {
+    const runs = engine.objectRuns()
+    await runs?.look()
+    if (!engine.fires || engine.draining()) return
+    if (await engine.ticker().pass(now)) goesOnAt = now + 1
+    await runs?.look()
+    await engine.sweep(now)
+  }
+
+  return {
+    name: engine.namespace === undefined ? 'schedules' : `schedules:${engine.namespace}`,
+    timed: true,
+
+    nextAt(now) {
+      if (firing) {
+        // The write that fires the last one that is due arms the alarm for the next, in the same unit.
+        const dueAt = engine.ticker().hasMore() ? undefined : nextDueAt()
+        return dueAt !== undefined && dueAt > now ? dueAt : undefined
+      }
+      if (engine.objectRuns()?.hasDue() === true && !engine.draining()) return now
+      const dueAt = nextDueAt()
+      if (dueAt === undefined || goesOnAt === undefined) return dueAt
+      return Math.max(dueAt, goesOnAt)
+    },
+
+    run(now) {
+      goesOnAt = undefined
+      firing = true
+      const port = engine.port()
+      const done = () => {
+        firing = false
+        port?.transaction(() => undefined)
+      }
+      port?.hold(fire(now).finally(done))
+    },
+
+    fallbackWithinMs(now) {
+      if (engine.objectRuns()?.busy() !== true) return undefined
+      const dueAt = nextDueAt()
+      return dueAt !== undefined && dueAt - now <= INTERRUPTED_WITHIN_MS ? undefined : INTERRUPTED_WITHIN_MS
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import { describeThrown } from '../core/thrown.ts'
+import { InvalidInputError, StartTimeoutError } from './errors.ts'
+import type { EngineParts } from './parts.ts'
+import type { Registered } from './registered.ts'
+import { isLive, refreshed } from './run-status.ts'
+import { startWithin } from './start-within.ts'
+import type { RunRow, ScheduleRow } from './store.ts'
+
+/** Whether no policy asks for the run before it is made: the unit that inserts it says whether it was there. */
+export function isKnownByItsInsert(
+  { store }: EngineParts,
+  row: ScheduleRow,
+  window: number,
+  latest: number,
+  registered: Registered | undefined,
+): boolean {
+  const { overlap, catchup, pauseAfterFailures } = row.definition
+  const hasNoPolicy = overlap === 'allow' && catchup === 'latest' && pauseAfterFailures === null
+  const isHere =
+    registered?.kind === 'handler' && registered.validate === undefined && store.fire !== undefined
+  return isHere && hasNoPolicy && latest === window && row.firstAttemptAt === null
+}
+
+/** The run of the last fired window, where a policy asks about it; a Workflow's own status is asked for. */
+export async function lastRunOf(engine: EngineParts, row: ScheduleRow): Promise<RunRow | null> {
+  const { overlap, pauseAfterFailures } = row.definition
+  if (row.lastRunId === null || (overlap !== 'skip' && pauseAfterFailures === null)) return null
+  const run = await engine.store.getRun(row.lastRunId)
+  return run === null ? null : refreshed(engine, run, 'rejects')
+}
+
+/** Runs of this object are counted as they end; a Workflow's when the next window comes due. */
+export function failuresAfter(row: ScheduleRow, last: RunRow | null): number {
+  if (
+    row.definition.pauseAfterFailures === null ||
+    last === null ||
+    last.kind === 'handler' ||
+    isLive(last)
+  ) {
+    return row.failures
+  }
+  return last.status === 'errored' || last.status === 'interrupted' ? row.failures + 1 : 0
+}
+
+export async function validated(
+  engine: EngineParts,
+  row: ScheduleRow,
+  { validate }: Registered,
+  late: Promise<unknown>,
+): Promise<InvalidInputError | undefined> {
+  try {
+    if (validate !== undefined) await startWithin(engine, late, () => validate(row.definition.input))
+    return undefined
+  } catch (error) {
+    if (error instanceof StartTimeoutError) throw error
+    return new InvalidInputError(row.workflow, describeThrown(error).message)
+  }
+}

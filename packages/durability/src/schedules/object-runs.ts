@@ -1,0 +1,225 @@
+import { persist } from '../core/persist.ts'
+import { report } from '../core/report.ts'
+import { ScheduledRunInterruptedError, ScheduledRunTimeoutError } from '../core/run-errors.ts'
+import { within } from '../core/timers.ts'
+import { errorText } from './error-text.ts'
+import { decided, moveOn, placedAt } from './moves.ts'
+import type { EngineParts } from './parts.ts'
+import { toStart } from './run-rows.ts'
+import { atOnce, LIVE_STATUSES, type RunPatch, type RunRow } from './store.ts'
+
+/** The handlers of one engine: which run, which wait, and what becomes of those whose object died. */
+export interface ObjectRuns {
+  /** Takes a slot for a run that is about to be stored as running; `false` when it has to wait. */
+  reserve(): boolean
+  release(): void
+  /** Calls the handler of a run that is stored as running and has a slot. */
+  launch(run: RunRow): void
+  /** A run was stored that waits. */
+  waits(): void
+  /** Reports the runs that another instance of the object left, once, and starts what waits. */
+  look(): Promise<void>
+  /** Whether something waits that could start. */
+  hasDue(): boolean
+  /** Whether a handler is in flight here. */
+  busy(): boolean
+  /** Aborts the signal of a run and forgets its result. `false` when it is not in flight in this engine. */
+  abort(runId: string): boolean
+  settled(): Promise<void>
+}
+
+/** ms between two tries to store how a run ended. */
+const WRITE_RETRY_MS = 15_000
+
+/** Runs in flight in this object, whichever engine started them, by the storage that they are in. */
+const LIVE = new WeakMap<object, Set<string>>()
+
+export function objectRunsOf(engine: EngineParts, boundTo: object): ObjectRuns {
+  const { store, clock } = engine
+  const live = LIVE.get(boundTo) ?? new Set<string>()
+  LIVE.set(boundTo, live)
+  /** Handlers that use a slot: those of runs that are over too, until they settle. */
+  let slots = 0
+  /** True until a look shows that none waits. */
+  let mayWait = true
+  let looked = false
+  const aborts = new Map<string, AbortController>()
+  const executions = new Set<Promise<void>>()
+
+  const freeSlots = () => engine.maxConcurrentRuns - slots
+
+  const release = () => {
+    slots -= 1
+    if (mayWait && !engine.draining()) engine.hold(startWaiting().catch(reported))
+  }
+
+  const reported = (error: unknown) => report('schedules.runs_failed', error)
+
+  /** Calls the handler once the run's row is durable; the first of end, timeout and cancel is its outcome. */
+  const execute = async (run: RunRow, cancelled: AbortController) => {
+    await engine.durable()
+    const registered = engine.registered(run.workflow)
+    const timeoutMs =
+      (registered?.kind === 'handler' ? registered.runTimeoutMs : undefined) ?? engine.runTimeoutMs
+    const call = async ({ signal }: { readonly signal: AbortSignal }) => {
+      try {
+        if (registered?.kind !== 'handler') throw new Error(`"${run.workflow}" is no handler any more`)
+        await registered.handler({ ...toStart(run), signal: AbortSignal.any([signal, cancelled.signal]) })
+      } finally {
+        // A handler whose run is over keeps its slot until it gets here, however late: it still uses the object.
+        release()
+      }
+    }
+    const late = () => new ScheduledRunTimeoutError(timeoutMs)
+    const aborted = new Promise<RunPatch>((resolve) => {
+      cancelled.signal.addEventListener('abort', () => resolve({}), { once: true })
+    })
+    const ended = within(clock, timeoutMs, call, late, {}).then(
+      (): RunPatch => ({ status: 'complete' }),
+      (error: unknown): RunPatch => ({ status: 'errored', error: errorText(error) }),
+    )
+    const outcome = await Promise.race([ended, aborted])
+    aborts.delete(run.id)
+    if (outcome.status !== undefined)
+      await persist({ clock, alarmMinDelayMs: WRITE_RETRY_MS }, () => settle(run, outcome))
+    live.delete(run.id)
+  }
+
+  /** The first outcome wins, by the condition of the write. */
+  const settle = async (run: RunRow, outcome: RunPatch) => {
+    const patch = { ...outcome, finishedAt: engine.now() }
+    const isStored = await engine.write(() => store.updateRun(run.id, patch, ['running']))
+    if (isStored) await countFailure(run, outcome)
+  }
+
+  /** `pauseAfterFailures`: so many bad ends in a row of window runs. */
+  const countFailure = async ({ scheduleId, manual }: RunRow, { status }: RunPatch) => {
+    if (scheduleId === null || manual) return
+    const row = await store.getSchedule(scheduleId)
+    const limit = row?.definition.pauseAfterFailures ?? null
+    if (row === null || limit === null) return
+    const failures = status === 'complete' ? 0 : row.failures + 1
+    if (failures === row.failures) return
+    const now = engine.now()
+    if (failures < limit || row.paused) {
+      await moveOn(engine, row, { patch: { failures } })
+      return
+    }
+    const lastError = `Paused after ${failures} failed runs in a row`
+    const patch = {
+      ...placedAt(row, null),
+      finished: row.finished,
+      paused: true,
+      failures,
+      lastError,
+      updatedAt: now,
+    }
+    await moveOn(engine, row, { patch, decisions: [decided(row, 'paused', now, { reason: lastError })] })
+  }
+
+  const launch = (run: RunRow) => {
+    live.add(run.id)
+    const cancelled = new AbortController()
+    aborts.set(run.id, cancelled)
+    const execution = execute(run, cancelled)
+      .catch(reported)
+      .finally(() => {
+        live.delete(run.id)
+        executions.delete(execution)
+      })
+    executions.add(execution)
+    engine.hold(execution)
+  }
+
+  /** Marks the first that wait as running, as many as there are slots, and calls their handlers. */
+  const startWaiting = async () => {
+    const free = freeSlots()
+    if (free <= 0 || engine.draining()) return
+    const waiting = await store.listRuns({
+      namespace: engine.namespace,
+      kind: 'handler',
+      status: ['queued'],
+      order: 'queue',
+      limit: free,
+    })
+    mayWait = waiting.length === free
+    for (const run of waiting) {
+      if (freeSlots() <= 0) return
+      const patch = { status: 'running', startedAt: engine.now() } as const
+      slots += 1
+      live.add(run.id)
+      let isMarked = false
+      try {
+        isMarked = await engine.write(() => store.updateRun(run.id, patch, ['queued']))
+      } finally {
+        if (!isMarked) {
+          slots -= 1
+          live.delete(run.id)
+        }
+      }
+      if (isMarked) launch({ ...run, ...patch })
+    }
+  }
+
+  /** Whether an instance that is gone left anything: asked once, and one row read when it did not. */
+  const firstLook = () => {
+    const [left] = atOnce(
+      store.listRuns({
+        namespace: engine.namespace,
+        kind: 'handler',
+        status: LIVE_STATUSES,
+        order: 'queue',
+        limit: 1,
+      }),
+    )
+    if (left === undefined) {
+      looked = true
+      mayWait = false
+    }
+  }
+
+  /** Their handlers are not called again: what they did outside may have happened. */
+  const settleInterrupted = async () => {
+    const left = await store.listRuns({
+      namespace: engine.namespace,
+      kind: 'handler',
+      status: ['running'],
+      order: 'queue',
+      limit: 1_000,
+    })
+    const error = errorText(new ScheduledRunInterruptedError())
+    for (const run of left) if (!live.has(run.id)) await settle(run, { status: 'interrupted', error })
+    looked = left.length < 1_000
+  }
+
+  return {
+    reserve() {
+      if (!looked) firstLook()
+      if (freeSlots() <= 0 || mayWait) return false
+      slots += 1
+      return true
+    },
+    release,
+    launch,
+    waits() {
+      mayWait = true
+    },
+    async look() {
+      if (!looked) await settleInterrupted()
+      if (mayWait) await startWaiting()
+    },
+    hasDue() {
+      if (!looked) firstLook()
+      return !looked || (mayWait && freeSlots() > 0)
+    },
+    busy: () => executions.size > 0,
+    abort(runId) {
+      const controller = aborts.get(runId)
+      controller?.abort(new Error('The run was cancelled'))
+      return controller !== undefined
+    },
+    async settled() {
+      while (executions.size > 0) await Promise.all(executions)
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import { report } from '../core/report.ts'
+import { ASKED_INSTANCES } from './limits.ts'
+import type { EngineParts } from './parts.ts'
+import { LIVE_STATUSES, type RunPatch, type RunRow } from './store.ts'
+
+export function isLive({ status }: Pick<RunRow, 'status'>): boolean {
+  return LIVE_STATUSES.includes(status)
+}
+
+/**
+ * The run with the status that the Workflow itself gives, which is written back. When it cannot be asked, what is stored
+ * counts, or the call rejects.
+ */
+export async function refreshed(
+  engine: EngineParts,
+  run: RunRow,
+  onFailure: 'stored' | 'rejects' = 'stored',
+): Promise<RunRow> {
+  if (run.kind !== 'workflow' || run.status !== 'running') return run
+  const registered = engine.registered(run.workflow)
+  if (registered === undefined || registered.kind === 'handler' || registered.status === undefined) return run
+  try {
+    const { status, error } = await registered.status(run.id)
+    if (status === 'running' || status === 'queued') return run
+    const patch: RunPatch = { status, error, finishedAt: engine.now() }
+    await engine.write(() => engine.store.updateRun(run.id, patch, LIVE_STATUSES))
+    return { ...run, ...patch }
+  } catch (error) {
+    if (onFailure === 'rejects') throw error
+    report('schedules.status_failed', error, { run: run.id })
+    return run
+  }
+}
+
+/** Some of these, with the status that each Workflow gives. */
+export async function someRefreshed(
+  engine: EngineParts,
+  runs: readonly RunRow[],
+): Promise<readonly RunRow[]> {
+  let asked = 0
+  return Promise.all(
+    runs.map((run) => {
+      if (run.kind !== 'workflow' || run.status !== 'running' || asked === ASKED_INSTANCES) return run
+      asked += 1
+      return refreshed(engine, run)
+    }),
+  )
+}
+
+/**
+ * A concurrency limit seems to be reached: the newest Workflows that count are asked whether they still run. Answers
+ * whether one has ended.
+ */
+export async function makeRoom(engine: EngineParts, concurrencyKey: string | null): Promise<boolean> {
+  if (concurrencyKey === null) return false
+  const counted = await engine.store.listRuns({
+    concurrencyKey,
+    kind: 'workflow',
+    status: ['running'],
+    order: 'newest',
+    limit: ASKED_INSTANCES,
+  })
+  const asked = await Promise.all(counted.map((run) => refreshed(engine, run)))
+  return asked.some((run) => !isLive(run))
+}

@@ -1,0 +1,136 @@
+import { report } from '../core/report.ts'
+import { wait } from '../core/timers.ts'
+import { fireDue } from './fire.ts'
+import { BATCHES_PER_PASS, DUE_BATCH, OUTSIDE_STARTS, START_PLACE_MS } from './limits.ts'
+import type { EngineParts } from './parts.ts'
+import { atOnce, type ScheduleKey, type ScheduleRow } from './store.ts'
+
+/** Fires what is due, and knows what it is at. One for each engine. */
+export interface Ticker {
+  /** Fires every due schedule. Resolves to the run ids when each start was answered or given up. */
+  tick(now: number): Promise<string[]>
+  /**
+   * Fires at most ten batches. Resolves when every start was answered, or has had its second; what goes on then is held.
+   * Answers whether more is due.
+   */
+  pass(now: number): Promise<boolean>
+  /** When the soonest schedule is due that is not being fired; `undefined` for never. For bound stores only. */
+  nextDueAt(): number | undefined
+  /** Whether the batch at hand holds schedules that have not been fired yet. */
+  hasMore(): boolean
+  settled(): Promise<void>
+}
+
+export function tickerOf(engine: EngineParts): Ticker {
+  const { store, clock, namespace } = engine
+  /** Schedules whose start is under way: no other tick of this engine takes them up. */
+  const inFlight = new Map<string, Promise<string[]>>()
+
+  let unfired = 0
+
+  const isOutside = (row: ScheduleRow) => {
+    const registered = engine.registered(row.workflow)
+    return registered !== undefined && registered.kind !== 'handler'
+  }
+
+  const fireOne = (row: ScheduleRow, now: number, late: Promise<unknown>): Promise<string[]> => {
+    const firing = fireDue(engine, row, { now, late })
+      .catch((error: unknown) => {
+        // It stays due.
+        report('schedules.fire_failed', error, { schedule: row.id })
+        return []
+      })
+      .finally(() => inFlight.delete(row.id))
+    inFlight.set(row.id, firing)
+    return firing
+  }
+
+  /** Starts what is due in the order of the list; every start has its place in time. */
+  const fireAll = async (
+    now: number,
+    { batches, fires }: { readonly batches: number; readonly fires: number },
+    late: Promise<unknown>,
+  ) => {
+    const places = new Set<Promise<unknown>>()
+    const started: Promise<string[]>[] = []
+    let isLate = false
+    late.then(() => {
+      isLate = true
+    })
+    let after: ScheduleKey | undefined
+    let left = fires
+    for (let batch = 0; batch < batches && left > 0; batch += 1) {
+      const limit = Math.min(DUE_BATCH, left)
+      const due = await store.listSchedules({ namespace, dueBy: now, after, limit })
+      unfired = due.length
+      for (const row of due) {
+        unfired -= 1
+        if (engine.draining() || isLate) return { started, more: false }
+        if (inFlight.has(row.id)) continue
+        left -= 1
+        if (!isOutside(row)) {
+          started.push(fireOne(row, now, late))
+          continue
+        }
+        while (places.size >= OUTSIDE_STARTS) await Promise.race([...places, late])
+        if (isLate) return { started, more: true }
+        const firing = fireOne(row, now, late)
+        started.push(firing)
+        const place: Promise<unknown> = Promise.race([firing, wait(clock, START_PLACE_MS)]).finally(() =>
+          places.delete(place),
+        )
+        places.add(place)
+      }
+      const last = due.at(-1)
+      if (last === undefined || due.length < limit) return { started, more: false }
+      after = { paused: false, nextFireAt: last.nextFireAt, id: last.id }
+    }
+    return { started, more: true }
+  }
+
+  /** Runs `work` with a promise that resolves when its starts have had their time. */
+  const timed = async <T>(work: (late: Promise<unknown>) => Promise<T>): Promise<T> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = clock.setTimer(resolve, engine.startTimeoutMs)
+    try {
+      return await work(promise)
+    } finally {
+      timer.cancel()
+    }
+  }
+
+  return {
+    tick: (now) =>
+      timed(async (late) => {
+        const limits = { batches: Number.POSITIVE_INFINITY, fires: engine.maxFiresPerTick }
+        const { started } = await fireAll(now, limits, late)
+        return (await Promise.all(started)).flat()
+      }),
+
+    async pass(now) {
+      const { promise: late, resolve } = Promise.withResolvers<void>()
+      const limits = { batches: BATCHES_PER_PASS, fires: Number.POSITIVE_INFINITY }
+      const { started, more } = await fireAll(now, limits, late)
+      const answered = Promise.all(started)
+      const timer = clock.setTimer(resolve, engine.startTimeoutMs)
+      const all = answered.finally(() => timer.cancel())
+      if (inFlight.size > 0) {
+        engine.hold(all)
+        await Promise.race([answered, wait(clock, START_PLACE_MS)])
+      } else await all
+      return more
+    },
+
+    nextDueAt() {
+      if (inFlight.size === 0) return atOnce(store.nextDueAt(namespace))
+      const soonest = atOnce(store.listSchedules({ namespace, dueBy: Infinity, limit: inFlight.size + 1 }))
+      return soonest.find(({ id }) => !inFlight.has(id))?.nextFireAt ?? undefined
+    },
+
+    hasMore: () => unfired > 0,
+
+    async settled() {
+      while (inFlight.size > 0) await Promise.all(inFlight.values())
+    },
+  }
+}
