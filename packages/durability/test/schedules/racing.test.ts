@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest'
+import { durableObjectStore, memoryStore, type ScheduleStore } from '../../src/schedules/index.node.ts'
+import { simulateObject } from '../../src/testing/index.ts'
+import { race, randomOf } from './support/racing.ts'
+
+const SEEDS = Array.from({ length: 10 }, (_, index) => index + 1)
+
+/** The same store as one that is far away: each call takes a turn or a few, so that calls of others come in between. */
+function faraway(store: ScheduleStore, seed: number): { store: ScheduleStore; between: () => Promise<void> } {
+  const random = randomOf(seed)
+  const between = async () => {
+    for (let turn = Math.floor(random() * 8); turn > 0; turn -= 1) await Promise.resolve()
+  }
+  const later = Object.entries(store).map(([name, member]) => {
+    if (typeof member !== 'function') return [name, name === 'boundTo' ? undefined : member]
+    return [
+      name,
+      async (...args: never[]) => {
+        await between()
+        const answer = await (member as (...given: never[]) => unknown)(...args)
+        await between()
+        return answer
+      },
+    ]
+  })
+  return { store: Object.fromEntries(later) as ScheduleStore, between }
+}
+
+describe('8 engines whose clocks differ by up to 2 s start each of 1,000 windows once', () => {
+  test.each(SEEDS)('over one store that answers late, seed %d', { timeout: 120_000 }, async (seed) => {
+    const { store, between } = faraway(memoryStore(), seed)
+    const { started, problems } = await race({
+      seed,
+      store,
+      between,
+      schedules: 100,
+      engines: 8,
+      kind: 'dispatch',
+    })
+    expect(problems).toEqual([])
+    expect(started.size).toBeGreaterThan(300)
+  })
+
+  test.each(SEEDS)('over one Durable Object, seed %d', { timeout: 120_000 }, async (seed) => {
+    const object = simulateObject((ctx) => ({
+      alarm: () => undefined,
+      store: durableObjectStore(ctx.storage),
+    }))
+    const { store } = object.instance
+    const { started, problems } = await race({ seed, store, schedules: 100, engines: 8, kind: 'handler' })
+    object.close()
+    expect(problems).toEqual([])
+    expect(started.size).toBeGreaterThan(300)
+  })
+})
