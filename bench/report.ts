@@ -1,14 +1,13 @@
 /** Puts the latest results into docs/performance.md, and draws the chart beside it. */
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Compared } from './host/interleaved.ts'
 import { LIBRARY, LOOP, PEERS } from './host/subjects.ts'
-import type { Results } from './results.ts'
+import { latestResults, RESULTS, type Results } from './results.ts'
 import { NAMES, tablesOf } from './tables.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const RESULTS = join(import.meta.dirname, 'results')
 const PAGE = join(ROOT, 'docs/performance.md')
 const CHART = join(ROOT, 'docs/assets/performance.svg')
 
@@ -23,15 +22,6 @@ interface ChartRow {
   readonly ratio: number
   readonly q1: number
   readonly q3: number
-}
-
-function latestResults(): Results {
-  const [file] = readdirSync(RESULTS)
-    .filter((name) => name.endsWith('.json'))
-    .sort()
-    .reverse()
-  if (!file) throw new Error('There are no results: npm run bench')
-  return JSON.parse(readFileSync(join(RESULTS, file), 'utf8')) as Results
 }
 
 /** Between `<!-- name -->` and `<!-- /name -->` stands what was measured. */

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { BesideBacklog } from './benches/backlog.ts'
 import type { ColdStarts } from './benches/cold-starts.ts'
 import type { Drained } from './benches/drain.ts'
@@ -29,4 +31,15 @@ export interface Results {
   readonly memory: readonly MemoryWithBacklog[]
   readonly objects: readonly ManyObjects[]
   readonly peers?: PeerResults
+}
+
+export const RESULTS: string = join(import.meta.dirname, 'results')
+
+export function latestResults(): Results {
+  const [file] = readdirSync(RESULTS)
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .reverse()
+  if (!file) throw new Error('There are no results: npm run bench')
+  return JSON.parse(readFileSync(join(RESULTS, file), 'utf8')) as Results
 }

@@ -15,59 +15,75 @@ import { memory } from './benches/memory.ts'
 import { peers } from './benches/peers.ts'
 import { rareCosts } from './benches/rare-costs.ts'
 import { runTimes } from './benches/run-times.ts'
-import { FULL, QUICK } from './benches/settings.ts'
+import { FULL, QUICK, type Settings } from './benches/settings.ts'
 import { storageCosts } from './benches/storage-costs.ts'
-import { progressLine } from './host/progress.ts'
+import { type Progress, progressLine } from './host/progress.ts'
 import { STORES } from './host/stores.ts'
 import { bundlePeers, bundleSubjects, type LIBRARY, SUBJECTS } from './host/subjects.ts'
 import { WORKERD_VERSION } from './host/worker-process.ts'
-import type { Results } from './results.ts'
+import { latestResults, RESULTS, type Results } from './results.ts'
 
 const PEERS = join(import.meta.dirname, 'peers')
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { quick: { type: 'boolean', default: false }, 'no-peers': { type: 'boolean', default: false } },
-  })
-  const settings = values.quick ? QUICK : FULL
-  const withPeers = !values.quick && !values['no-peers']
-  if (withPeers) installPeers()
-  const [loadBefore = Number.NaN] = loadavg()
-  const progress = progressLine()
-  const code = await bundleSubjects()
-  const costs = await storageCosts(code, SUBJECTS, settings.backlogs, progress)
-  const measured = {
-    costs,
-    rare: await rareCosts(progress),
-    times: {
+type Measured = Omit<Results, 'measuredOn' | 'isQuick' | 'machine' | 'load' | 'versions'>
+
+/** What can be measured on its own. */
+function partsOf(code: string, settings: Settings, progress: Progress) {
+  return {
+    costs: () => storageCosts(code, SUBJECTS, settings.backlogs, progress),
+    rare: () => rareCosts(progress),
+    times: async () => ({
       disk: await runTimes<typeof LIBRARY>(code, SUBJECTS, settings, progress, STORES.disk),
       ...(STORES.memory && {
         memory: await runTimes<typeof LIBRARY>(code, SUBJECTS, settings, progress, STORES.memory),
       }),
-    },
-    latency: {
+    }),
+    latency: async () => ({
       calling: await latency(code, 'calling', settings, progress),
       recording: await latency(code, 'recording', settings, progress),
-    },
-    backlog: await backlogTimes(code, settings, progress),
-    drains: {
+    }),
+    backlog: () => backlogTimes(code, settings, progress),
+    drains: async () => ({
       calling: await drains(code, 'calling', settings, progress),
       empty: await drains(code, 'empty', settings, progress),
+    }),
+    coldStarts: () => coldStarts(code, settings, progress),
+    memory: () => memory(code, settings, progress),
+    objects: () => manyObjects(code, settings, progress),
+    peers: async () => {
+      installPeers()
+      return peers(await bundlePeers(), settings, progress)
     },
-    coldStarts: await coldStarts(code, settings, progress),
-    memory: await memory(code, settings, progress),
-    objects: await manyObjects(code, settings, progress),
-    ...(withPeers && { peers: await peers(await bundlePeers(), settings, progress) }),
+  } satisfies { readonly [Part in keyof Measured]-?: () => Promise<Measured[Part]> }
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
+  })
+  const settings = values.quick ? QUICK : FULL
+  const [loadBefore = Number.NaN] = loadavg()
+  const progress = progressLine()
+  const parts = partsOf(await bundleSubjects(), settings, progress)
+  const wanted =
+    values.only?.split(',') ?? Object.keys(parts).filter((part) => part !== 'peers' || !values.quick)
+  const measured: Record<string, unknown> = {}
+  for (const part of wanted) {
+    if (!Object.hasOwn(parts, part)) throw new Error(`--only knows ${Object.keys(parts).join(', ')}`)
+    measured[part] = await parts[part as keyof typeof parts]() // it has that key
   }
   progress.done()
   const [loadAfter = Number.NaN] = loadavg()
+  // What was not measured now is what was measured last.
+  const rest = values.only ? latestResults() : {}
   await conclude({
+    ...rest,
+    ...(measured as unknown as Measured), // a part for each key, or what is left out in the rest
     measuredOn: new Date().toISOString().slice(0, 10),
     isQuick: settings.isQuick,
     machine: `${cpus().length} shared cores`,
     load: [loadBefore, loadAfter],
-    versions: versions(withPeers),
-    ...measured,
+    versions: versions(),
   })
 }
 
@@ -77,7 +93,7 @@ function installPeers(): void {
   execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: PEERS, stdio: 'inherit' })
 }
 
-function versions(withPeers: boolean): Record<string, string> {
+function versions(): Record<string, string> {
   const versionOf = (path: string) => {
     const { version } = JSON.parse(readFileSync(join(import.meta.dirname, path, 'package.json'), 'utf8'))
     return String(version)
@@ -86,7 +102,7 @@ function versions(withPeers: boolean): Record<string, string> {
     durability: versionOf('../packages/durability'),
     workerd: WORKERD_VERSION,
     node: process.versions.node,
-    ...(withPeers && {
+    ...(existsSync(join(PEERS, 'node_modules')) && {
       agents: versionOf('peers/node_modules/agents'),
       '@cloudflare/actors': versionOf('peers/node_modules/@cloudflare/actors'),
     }),
@@ -99,9 +115,8 @@ async function conclude(results: Results): Promise<void> {
     console.log(`${isMet ? 'met   ' : 'MISSED'}  ${what}: ${measured} (asked: ${asked})`)
   if (results.isQuick) console.log('A quick run: only rows and alarms mean something.')
   else {
-    const folder = join(import.meta.dirname, 'results')
-    await mkdir(folder, { recursive: true })
-    const path = join(folder, `${results.measuredOn}.json`)
+    await mkdir(RESULTS, { recursive: true })
+    const path = join(RESULTS, `${results.measuredOn}.json`)
     await writeFile(path, `${JSON.stringify(results, roundNumbers, 2)}\n`)
     console.log(`written to ${path}; \`node bench/report.ts\` makes tables and chart of it`)
   }

@@ -26,7 +26,7 @@ export const FULL: Settings = {
   drains: [1_000, 2_500, 5_000, 10_000],
   drainRounds: 3,
   objects: [1, 10, 100, 1_000],
-  fires: 1_000,
+  fires: 1_200,
   processStarts: 15,
 }
 

@@ -30,7 +30,11 @@ export class LoopObject extends BenchObject {
     const { storage } = this.ctx
     return storage.transactionSync(() => {
       const { expression, nextTime, lastId } = this.#readCursor()
-      if (nextTime > this.clock.now()) return undefined
+      if (nextTime > this.clock.now()) {
+        // An alarm can come early, and is then gone.
+        void storage.setAlarm(nextTime)
+        return undefined
+      }
       const next = nextOccurrence(expression, nextTime)
       const id = lastId + 1
       const isWaiting = this.#inFlight >= SLOTS || this.#nextToStart !== id
