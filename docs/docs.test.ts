@@ -197,7 +197,9 @@ describe('what can be met at run time', () => {
   const reference = read('docs/reference.md')
   const sources = [...testFiles]
     // User-created schedules are documented when they are exported.
-    .filter(([file]) => file.startsWith(`${PACKAGE}/src/`) && !/\/(testing|schedules)\/|\.test\.ts$/.test(file))
+    .filter(
+      ([file]) => file.startsWith(`${PACKAGE}/src/`) && !/\/(testing|schedules)\/|\.test\.ts$/.test(file),
+    )
     .map(([, text]) => text)
     .join('\n')
 
