@@ -15,13 +15,10 @@ export interface Bar {
 const MAX_GROWTH = 1.25
 
 export function barsOf({ costs, times, latency, drains, backlog }: Results): Bar[] {
-  const { calling, empty } = times.disk
   return [
     ...rowBars(costs),
-    ratioBar('CPU per run, calling handlers', calling[LIBRARY].cpuRatio.median, 1.3),
-    ratioBar('wall time per run, calling handlers', calling[LIBRARY].wallRatio.median, 1.3),
-    ratioBar('CPU per run, empty handlers', empty[LIBRARY].cpuRatio.median, 2.5),
-    ratioBar('wall time per run, empty handlers', empty[LIBRARY].wallRatio.median, 2.5),
+    ...timeBars('objects on disk', times.disk),
+    ...(times.memory ? timeBars('objects in memory', times.memory) : []),
     {
       what: `start latency, median difference of ${latency.calling.pairs} pairs`,
       asked: 'at most 1 ms',
@@ -50,6 +47,15 @@ function rowBars(costs: Results['costs']): Bar[] {
         costs[LOOP].behind[waiting],
       ),
     ),
+  ]
+}
+
+function timeBars(store: string, { calling, empty }: Results['times']['disk']): Bar[] {
+  return [
+    ratioBar(`CPU per run, calling handlers, ${store}`, calling[LIBRARY].cpuRatio.median, 1.3),
+    ratioBar(`wall time per run, calling handlers, ${store}`, calling[LIBRARY].wallRatio.median, 1.3),
+    ratioBar(`CPU per run, empty handlers, ${store}`, empty[LIBRARY].cpuRatio.median, 2.5),
+    ratioBar(`wall time per run, empty handlers, ${store}`, empty[LIBRARY].wallRatio.median, 2.5),
   ]
 }
 
