@@ -88,10 +88,6 @@ async function tryOne(workspace: Workspace, mutant: Mutant, progress: Progress):
   if (verdict === undefined) return ended('survived', '')
   if (verdict.kind === 'unusable') return ended('unusable', verdict.reason)
   if (verdict.kind === 'timed out') return ended('timed out', verdict.test)
-  const mended = verdict.again && (await run(verdict.again))
-  if (mended && !(mended.kind === 'passed' && mended.tests > 0)) {
-    return ended('unusable', `Fails without it, too: ${verdict.test}`)
-  }
   return ended('caught', verdict.test)
 }
 

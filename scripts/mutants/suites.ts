@@ -29,13 +29,15 @@ export const compiles: Suite = {
   },
 }
 
-/** The suites that may catch the mutant: the test that did the last time, the likely ones, and then all. */
+/** The suites that may catch the mutant: the test that did the last time, what is quick, what is likely, and all. */
 export function suitesFor({ name, file, suites }: Mutant): Suite[] {
   const before = caughtBefore().get(name)
+  const [quick, ...slow] = file.startsWith('cron/') ? CRON : OTHERS
   return [
     ...(before ? [single('the test of the last time', before.file, before.test)] : []),
+    quick,
     ...byProject('likely tests', suites),
-    ...(file.startsWith('cron/') ? CRON : OTHERS),
+    ...slow,
   ]
 }
 
@@ -44,22 +46,20 @@ export function allSuites(): Suite[] {
   return [...OTHERS, ...CRON]
 }
 
-const CRON = [
-  vitest('unit tests', 'node', ['src/cron/']),
+const CRON: readonly [Suite, ...Suite[]] = [
+  vitest('unit tests', 'node', ['src/cron/', 'test/cron/cron.node.']),
   vitest('cron tests', 'node', ['test/cron/'], ALL_LIMIT_MS),
   vitest('cron in workerd', 'workerd', ['test/cron/', 'test/workerd/cron-edges.']),
 ]
 
-const OTHERS = [
-  vitest('unit tests', 'node', ['src/core/', 'src/experimental/', 'src/alarms/', 'src/utils/']),
-  vitest('single histories', 'node', ['regressions/', 'history.', 'other-code.'].map(inSimulation)),
+const OTHERS: readonly [Suite, ...Suite[]] = [
+  vitest('unit tests and single histories', 'node', [
+    ...['core', 'experimental', 'alarms', 'utils'].map((folder) => `src/${folder}/`),
+    ...['regressions/', 'history.', 'other-code.'].map((tests) => `test/simulation/${tests}`),
+  ]),
   simulation(),
   vitest('tests in workerd', 'workerd', ['test/workerd/'], ALL_LIMIT_MS),
 ]
-
-function inSimulation(name: string): string {
-  return `test/simulation/${name}`
-}
 
 /** The simulation's own command, which stops at the first promise that is broken. */
 function simulation(): Suite {

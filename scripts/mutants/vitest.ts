@@ -20,7 +20,8 @@ export interface Suite {
 /** ms. Far longer than any file takes, so that only what never ends gets there. */
 export const FILE_LIMIT_MS = 180_000
 
-export const WORKERD = '.workerd.test.ts'
+const WORKERD = '.workerd.test.ts'
+const NODE_CONFIG = 'scripts/mutants/node-tests.config.ts'
 
 /** Test files by where they run. */
 export function byProject(title: string, files: readonly string[]): Suite[] {
@@ -56,9 +57,10 @@ export function vitest(
         [
           'node_modules/vitest/vitest.mjs',
           'run',
-          ...['--project', project, '--bail', '1', '--maxWorkers', '1'],
+          ...(project === 'node' ? ['--config', NODE_CONFIG] : ['--project', project]),
+          ...['--bail', '1', '--maxWorkers', '1'],
           ...['--reporter', 'json', '--outputFile', path],
-          ...more,
+          ...['--root', '.', ...more],
           ...files.map((file) => `${PACKAGE}/${file}`),
         ],
         limitMs,
