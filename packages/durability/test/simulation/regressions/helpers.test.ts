@@ -119,3 +119,26 @@ test('a tick beside a named alarm that is due as well does not arm for now', asy
   expect(armed.filter((at) => at <= dueAt + 1)).toEqual([])
   object.close()
 })
+
+test('an alarm that a nested transaction set, and the outer one took back, is set by the next that needs it', async () => {
+  let dueAt: number | undefined
+  const { object } = objectWith(() => ({ ...idle(), nextAt: () => dueAt }))
+  const inFiveSeconds = object.world.clock.now() + 5 * SECOND_MS
+  const needIt = () => {
+    dueAt = inFiveSeconds
+  }
+  await object.call(({ port }) => {
+    expect(() =>
+      port.transaction(() => {
+        port.transaction(needIt)
+        throw new Error('Undo')
+      }),
+    ).toThrow('Undo')
+  })
+  await object.settle()
+  expect(object.alarmAt).toBe(null)
+  await object.call(({ port }) => port.transaction(needIt))
+  await object.settle()
+  expect(object.alarmAt).toBe(inFiveSeconds)
+  object.close()
+})
