@@ -90,21 +90,24 @@ describe('catchup', () => {
     expect(await schedules.get('a')).toMatchObject({ fires: 1, nextFireAt: hour(5) })
   })
 
-  test('of a year at one-second cadence is one run and one decision, within 50 ms', async () => {
-    const { schedules, moveTo, decisions, handler } = setup()
-    await schedules.create({ id: 's', workflow: 'brief', cron: '* * * * * *' })
-    await schedules.create({ id: 'e', workflow: 'brief', every: 1_000 })
-    moveTo(START_AT + 365 * DAY_MS)
+  test('of a year at one-second cadence is one run and one decision, within 50 ms of CPU', async () => {
     const spent: number[] = []
-    const before = process.cpuUsage()
-    await schedules.tick()
-    const { user, system } = process.cpuUsage(before)
-    spent.push((user + system) / 1_000)
-    await settled()
-    expect(Math.min(...spent)).toBeLessThan(100)
-    expect(handler.windows).toEqual([START_AT + 365 * DAY_MS, START_AT + 365 * DAY_MS])
-    for (const id of ['s', 'e'])
-      expect((await decisions(id)).map(([decision]) => decision)).toEqual(['fired', 'skipped_catchup'])
+    for (let round = 0; round < 3; round += 1) {
+      const { schedules, moveTo, decisions, handler } = setup()
+      await schedules.create({ id: 's', workflow: 'brief', cron: '* * * * * *' })
+      await schedules.create({ id: 'e', workflow: 'brief', every: 1_000 })
+      moveTo(START_AT + 365 * DAY_MS)
+      const before = process.cpuUsage()
+      await schedules.tick()
+      const { user, system } = process.cpuUsage(before)
+      spent.push((user + system) / 1_000)
+      await settled()
+      expect(handler.windows).toEqual([START_AT + 365 * DAY_MS, START_AT + 365 * DAY_MS])
+      for (const id of ['s', 'e']) {
+        expect((await decisions(id)).map(([decision]) => decision)).toEqual(['fired', 'skipped_catchup'])
+      }
+    }
+    expect(Math.min(...spent)).toBeLessThan(50)
   })
 
   test('does not fire a window again after the clock went back', async () => {
