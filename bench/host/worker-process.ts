@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -58,6 +58,12 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   const child = spawn(WORKERD, ['serve', '--control-fd=3', ...inspector, join(folder, 'config.capnp')], {
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
   })
+  const end = () => {
+    child.kill('SIGKILL')
+    if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
+  }
+  // Also when the bench is interrupted, or fails.
+  process.once('exit', end)
   const { pid } = child
   if (pid === undefined) throw new Error('workerd did not start')
   const ports = await portsOf(child, options.isInspected ? ['http', 'inspector'] : ['http'])
@@ -79,7 +85,8 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
       const ended = once(child, 'exit')
       child.kill('SIGKILL')
       await ended
-      if (options.folder === undefined) await rm(folder, { recursive: true, force: true })
+      end()
+      process.off('exit', end)
     },
   }
 }
