@@ -24,8 +24,8 @@ export function checkAlarm(
 ): void {
   const { now, alarmAt, inAlarm } = standing
   if (excuses.alarm || (inAlarm && alarmAt === null)) return
-  if (now <= outside.failedAt + settings.minDelayMs) return
-  const wantedAt = wanted(stored, standing, settings)
+  if (outside.hasJustFailed(settings.minDelayMs)) return
+  const wantedAt = wanted(stored, standing, settings, outside.hasActed)
   if (wantedAt === Number.POSITIVE_INFINITY) return
   if (alarmAt === null) outside.violate(`no alarm is armed, one is wanted at ${at(wantedAt)}`)
   else if (alarmAt > Math.max(wantedAt, now + 1)) {
@@ -34,14 +34,19 @@ export function checkAlarm(
 }
 
 /** The latest time at which an alarm still keeps every promise, should the object die now. */
-function wanted({ definition, runs, alarms }: Stored, standing: Standing, settings: Settings): number {
+function wanted(
+  { definition, runs, alarms }: Stored,
+  standing: Standing,
+  settings: Settings,
+  hasActed: boolean,
+): number {
   const { now, alive, openPasses } = standing
   const { minDelayMs, interruptedWithinMs } = settings
   const nextTime = definition?.nextTime ?? undefined
   const tickAt = nextTime === undefined ? undefined : nextTime + (definition?.jitterMs ?? 0)
   let wantedAt = tickAt ?? Number.POSITIVE_INFINITY
   // Within a pass, and after it was cut off, the next tick is soon enough; work outside one is held sooner.
-  const isHeldOutside = alive && openPasses === 0
+  const isHeldOutside = alive && openPasses === 0 && hasActed
   for (const { nextAttemptAt, state } of runs) {
     if (tickAt === undefined || isHeldOutside) {
       wantedAt = Math.min(wantedAt, Math.max(nextAttemptAt, now + minDelayMs))
@@ -63,7 +68,7 @@ export function checkProgress(
   excuses: Excuses,
 ): void {
   if (!alive || openPasses === 0 || excuses.alarm) return
-  if (now <= outside.failedAt + settings.minDelayMs) return
+  if (outside.hasJustFailed(settings.minDelayMs)) return
   let isAnyDue = false
   for (const { scheduledTime, state, nextAttemptAt } of runs) {
     const known = outside.runs.get(scheduledTime)

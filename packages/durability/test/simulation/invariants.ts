@@ -1,4 +1,5 @@
 import type { SqlValue } from '../../src/core/state.ts'
+import type { ScheduleStatus, StoredSchedule } from '../../src/experimental/status.ts'
 import type { SimulatedObject } from '../../src/testing/index.ts'
 import { checkAlarm, checkProgress, type Standing } from './alarm-invariants.ts'
 import { definitionViolations } from './definition-invariants.ts'
@@ -8,6 +9,7 @@ import type { OutsideWorld } from './outside-world.ts'
 import { RunInvariants } from './run-invariants.ts'
 import type { Settings } from './settings.ts'
 import type { SpinGuard } from './spin-guard.ts'
+import { statusViolations } from './status-invariants.ts'
 import { RUNNING, Storage, type Stored, type StoredDefinition, type StoredRun, WAITING } from './stored.ts'
 import type { Subject } from './subject.ts'
 import { at } from './trace.ts'
@@ -57,7 +59,8 @@ export class Invariants {
   }
 
   /** A durable write was made; it may yet be lost with its turn. */
-  wrote(statement: string, bindings: readonly SqlValue[]): void {
+  wrote(statement: string, bindings: readonly SqlValue[], writes: number): void {
+    this.#storage.wrote(statement, writes)
     if (statement === 'setAlarm') this.#alarmsSet += 1
     // The last three columns of a condition are key, nominal time and state.
     const isRunChange = statement.includes('durability_schedule_runs SET') || statement.startsWith('DELETE')
@@ -80,7 +83,7 @@ export class Invariants {
     const { definition } = stored
     const isChanged = definition?.version !== this.#definition?.version
     if (isChanged || definition?.expression !== this.#definition?.expression) this.excuses.changedAt = now
-    const latestAt = this.#latestAt(now)
+    const latestAt = this.#latestAt()
     const { failedDeliveries } = this.#outside.tally
     this.#runs.observe(stored.runs, { outside: this.#outside, settings: this.#settings(), now, latestAt })
     const recorded = (definition?.lastRunId ?? 0) - (this.#definition?.lastRunId ?? 0)
@@ -110,6 +113,16 @@ export class Invariants {
     checkAlarm(this.observe(), standing, this.#settings(), this.#outside, this.excuses)
   }
 
+  /** What the object says of itself, just now. */
+  statusViolations(status: ScheduleStatus, told: StoredSchedule | undefined): string[] {
+    const stored = this.#storage.read()
+    const held = stored.runs.filter(({ scheduledTime, state }) => {
+      const known = this.#outside.runs.get(scheduledTime)
+      return state === RUNNING && known?.ended === undefined && known?.invokedBy === this.#outside.instances
+    })
+    return statusViolations(status, told, stored, this.#outside.inFlight - held.length)
+  }
+
   /** Nothing is left to do: what was recorded has been reported, and no trace of it remains. */
   checkEnd(): void {
     for (const { scheduledTime } of this.#outside.runs.values()) {
@@ -129,14 +142,14 @@ export class Invariants {
   }
 
   /** When a tick that is recorded now was to be recorded at the latest, if it was due by then. */
-  #latestAt(now: number): number | undefined {
+  #latestAt(): number | undefined {
     const { clock } = this.#object.world
     const { alarm, heldUntilMs, changedAt } = this.excuses
     const isExcused =
       alarm ||
       clock.elapsedMs <= heldUntilMs ||
       clock.platformNow() !== clock.now() ||
-      now <= this.#outside.failedAt + this.#settings().minDelayMs + LATE_MS
+      this.#outside.hasJustFailed(this.#settings().minDelayMs + LATE_MS)
     // A change may find a tick due, and start it by an alarm one millisecond later.
     return isExcused ? undefined : changedAt + LATE_MS
   }

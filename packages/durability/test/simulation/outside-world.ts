@@ -55,6 +55,8 @@ export interface OutsideWorldOptions {
   readonly rowOf: (scheduledTime: number) => StoredRun | undefined
 }
 
+const FAILURES_KEPT = 32
+
 /** Everything that outlives the object and knows of it: who was called, what was received, what may not be. */
 export class OutsideWorld {
   readonly trace: Trace
@@ -68,9 +70,12 @@ export class OutsideWorld {
   pings = 0
   /** Failures of helpers and of `alarm()`, writes and alarms that were refused. */
   failures = 0
-  /** When one of them happened last, epoch ms and on the clock's time line: it is tried again after a while. */
-  failedAt: number = Number.NEGATIVE_INFINITY
+  /** When one of them happened last, on the clock's time line. */
   failedMs: number = Number.NEGATIVE_INFINITY
+  /** When the last of them happened, epoch ms: each is tried again after a while. A clock may have gone back since. */
+  readonly #failedAt: number[] = []
+  /** The live instance has made a pass, or answered a call that puts things right. */
+  hasActed = false
   /** Handlers of the live instance that have not ended, those that timed out included. */
   inFlight = 0
   /** Deliveries that the live instance makes, by nominal time: when they began on the clock's time line. */
@@ -106,6 +111,7 @@ export class OutsideWorld {
   instanceStarted(life: SimulatedLife): number {
     this.#life = life
     this.#instances += 1
+    this.hasActed = false
     this.inFlight = 0
     this.#receiving.clear()
     this.note(`instance ${this.#instances} starts`)
@@ -122,7 +128,8 @@ export class OutsideWorld {
 
   failed(): void {
     this.failures += 1
-    this.failedAt = this.#options.now()
+    this.#failedAt.push(this.#options.now())
+    if (this.#failedAt.length > FAILURES_KEPT) this.#failedAt.shift()
     this.failedMs = this.elapsedMs
   }
 
@@ -226,6 +233,12 @@ export class OutsideWorld {
     const startedMs = this.#receiving.get(scheduledTime)
     if (startedMs === undefined) return false
     return this.elapsedMs < startedMs + this.#options.settings().outcomeTimeoutMs
+  }
+
+  /** Whether something failed within this time before now, so that it need not have been tried again. */
+  hasJustFailed(withinMs: number): boolean {
+    const now = this.#options.now()
+    return this.#failedAt.some((at) => at <= now && now <= at + withinMs)
   }
 
   /** Whether any delivery is in flight, or times out in this moment. */

@@ -1,9 +1,10 @@
-import { Model, type ModelOptions, Violated } from './model.ts'
+import { Model, type ModelOptions } from './model.ts'
 import { undisturbed } from './quiet.ts'
 import { Random } from './random.ts'
 import type { Scenario } from './scenarios.ts'
 import type { Sites } from './sites.ts'
 import type { Tally } from './tally.ts'
+import { Violated } from './watched-object.ts'
 
 /** Something that goes wrong at one point of a history. */
 export type Trouble =

@@ -128,6 +128,8 @@ const delivering: Chance = (random) => {
 
 const callingAlarm: Chance = () => ({ code: 'await model.callAlarm()', take: (model) => model.callAlarm() })
 
+const looking: Chance = () => ({ code: 'await model.look()', take: (model) => model.look() })
+
 const pinging: Chance = (random) => {
   const inMs = random.pick([undefined, -1_000, 500, 20_000])
   return {
@@ -178,6 +180,7 @@ const TAME: readonly [Chance, ...Chance[]] = [
   overwriting,
   delivering,
   callingAlarm,
+  looking,
   pinging,
 ]
 

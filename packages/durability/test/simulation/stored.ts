@@ -44,12 +44,24 @@ export interface Stored {
   readonly alarms: readonly StoredAlarm[]
 }
 
-/** Reads what is stored, again only when something may have been written since. */
+/** Where each part of it is kept. */
+const TABLES = {
+  definition: 'durability_schedule',
+  runs: 'durability_schedule_runs',
+  alarms: 'durability_alarms',
+}
+
+type Part = keyof Stored
+
+/** Reads what is stored, each part again only when it may have been written since. */
 export class Storage {
   readonly #object: SimulatedObject<Subject>
   readonly #hasAlarms: boolean
   #stored: Stored = { definition: undefined, runs: [], alarms: [] }
+  /** Writes of the object when it was last read, and those since that are known to be of one table. */
   #writes = 0
+  #knownWrites = 0
+  readonly #written = new Set<Part>()
   /** A table that was there once is read without asking. */
   readonly #tables = new Set<string>()
 
@@ -58,16 +70,29 @@ export class Storage {
     this.#hasAlarms = hasAlarms
   }
 
+  /** A statement was run that counts as so many writes. */
+  wrote(statement: string, writes: number): void {
+    this.#knownWrites += writes
+    for (const part of partsOf(statement)) this.#written.add(part)
+  }
+
   read(): Stored {
     const { writes } = this.#object.progress
-    if (writes !== this.#writes) {
-      this.#writes = writes
+    if (writes === this.#writes) return this.#stored
+    // Someone else wrote too, or a turn was undone.
+    const isAll = writes !== this.#writes + this.#knownWrites
+    const isRead = (part: Part) => isAll || this.#written.has(part)
+    if (isAll || this.#written.size > 0) {
+      const { definition, runs, alarms } = this.#stored
       this.#stored = {
-        definition: this.#select<StoredDefinition>('durability_schedule')[0],
-        runs: this.#select<StoredRun>('durability_schedule_runs', ' ORDER BY id'),
-        alarms: this.#hasAlarms ? this.#select<StoredAlarm>('durability_alarms') : [],
+        definition: isRead('definition') ? this.#select<StoredDefinition>('definition')[0] : definition,
+        runs: isRead('runs') ? this.#select<StoredRun>('runs', ' ORDER BY id') : runs,
+        alarms: isRead('alarms') && this.#hasAlarms ? this.#select<StoredAlarm>('alarms') : alarms,
       }
     }
+    this.#writes = writes
+    this.#knownWrites = 0
+    this.#written.clear()
     return this.#stored
   }
 
@@ -76,7 +101,8 @@ export class Storage {
     this.#writes = -1
   }
 
-  #select<Row extends Record<string, string | number | null>>(table: string, rest = ''): Row[] {
+  #select<Row extends Record<string, string | number | null>>(part: Part, rest = ''): Row[] {
+    const table = TABLES[part]
     if (!this.#tables.has(table) && !this.#exists(table)) return []
     try {
       return this.#object.rows<Row>(`SELECT * FROM ${table}${rest}`)
@@ -92,4 +118,17 @@ export class Storage {
     if (exists) this.#tables.add(table)
     return exists
   }
+}
+
+const parts = new Map<string, readonly Part[]>()
+
+/** What a statement writes; it is one of few. */
+function partsOf(statement: string): readonly Part[] {
+  let written = parts.get(statement)
+  if (written === undefined) {
+    const words = new Set(statement.split(/\W+/))
+    written = (['definition', 'runs', 'alarms'] as const).filter((part) => words.has(TABLES[part]))
+    parts.set(statement, written)
+  }
+  return written
 }

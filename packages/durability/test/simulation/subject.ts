@@ -103,6 +103,7 @@ export class Subject {
 
   async alarm(info?: { readonly scheduledTime: number }): Promise<void> {
     this.openPasses += 1
+    if (!this.#life.dead) this.#host.outside.hasActed = true
     try {
       await this.scheduler.alarm(info)
     } catch (error) {

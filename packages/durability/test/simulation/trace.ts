@@ -5,10 +5,13 @@ export function at(instant: number | null | undefined): string {
   return instant === null || instant === undefined ? 'never' : `${(instant - START_AT) / 1_000}s`
 }
 
+const ONE = 0x9e3779b9
+const TWO = 0x85ebca6b
+
 /** Everything mixed in, in order, as 64 bits: two hashes of 32, each with constants of its own. */
 class Hash {
-  #one = 0x9e3779b9
-  #two = 0x85ebca6b
+  #one = ONE
+  #two = TWO
 
   mix(number: number): void {
     this.#one = Math.imul(this.#one ^ number, 0x9e3779b1)
@@ -20,6 +23,16 @@ class Hash {
   mixText(text: string): void {
     for (let index = 0; index < text.length; index += 1) this.mix(text.charCodeAt(index))
     this.mix(-1 - text.length)
+  }
+
+  mixHash(other: Hash): void {
+    this.mix(other.#one)
+    this.mix(other.#two)
+  }
+
+  reset(): void {
+    this.#one = ONE
+    this.#two = TWO
   }
 
   get value(): bigint {
@@ -40,6 +53,9 @@ function numberOf(text: string): number {
   }
   return number
 }
+
+/** Of one line at a time. */
+const noted = new Hash()
 
 /** How many of the last lines are kept, where not all are. */
 const LINES_KEPT = 400
@@ -63,10 +79,11 @@ export class Trace {
   /** Something that the outside, or a look at what is stored, can tell. */
   note(what: string): void {
     const now = this.#now()
-    this.#mixTime(this.#seen, now)
-    this.#seen.mixText(what)
-    this.#mixTime(this.#all, now)
-    this.#all.mixText(what)
+    noted.reset()
+    this.#mixTime(noted, now)
+    noted.mixText(what)
+    this.#seen.mixHash(noted)
+    this.#all.mixHash(noted)
     this.#lines.push(`${at(now)} ${what}`)
     if (!this.#keepsAll && this.#lines.length >= 2 * LINES_KEPT) this.#lines = this.#lines.slice(-LINES_KEPT)
   }

@@ -80,6 +80,7 @@ export const OUTCOMES: readonly Scenario[] = [
       await model.advance(35_000)
       await model.cancel()
       await model.crash()
+      await model.look()
       await model.advance(2 * MINUTE_MS)
     },
   },

@@ -35,7 +35,9 @@ export const RUNS: readonly Scenario[] = [
     },
     async script(model) {
       await model.set('every:10000', 1)
-      await model.advance(45_000)
+      await model.advance(35_000)
+      await model.look()
+      await model.advance(10_000)
     },
   },
   {
@@ -69,6 +71,7 @@ export const RUNS: readonly Scenario[] = [
     async script(model) {
       await model.set('every:20000', 1)
       await model.advance(70_000)
+      await model.look()
       await model.cancel()
       await model.advance(3 * MINUTE_MS)
     },

@@ -60,6 +60,7 @@ export const VERSIONS: readonly Scenario[] = [
     async script(model) {
       await model.set(EVERY_MINUTE, 1)
       await model.cancel(3)
+      await model.look()
       await model.set(EVERY_MINUTE, 2)
       await model.set(EVERY_MINUTE, 3)
       await model.set(EVERY_MINUTE, 4)
@@ -71,7 +72,9 @@ export const VERSIONS: readonly Scenario[] = [
     length: 'short',
     async script(model) {
       await model.set(`until:60000:${START_AT + 2 * MINUTE_MS}`, 1)
+      await model.look()
       await model.advance(3 * MINUTE_MS)
+      await model.look()
     },
   },
   {
