@@ -12,10 +12,15 @@ export class KvTable {
   }
 
   get<T>(key: string): T | undefined {
+    return this.find<T>(key)?.value
+  }
+
+  /** Tells a value that is `undefined` from none. */
+  find<T>(key: string): { readonly value: T } | undefined {
     if (!this.#exists()) return undefined
     this.#observer.onRead(1)
     const [row] = this.#database.internal('SELECT value FROM _cf_KV WHERE key = ?', key)
-    return row === undefined ? undefined : fromBytes<T>(row[0])
+    return row === undefined ? undefined : { value: fromBytes<T>(row[0]) }
   }
 
   put(key: string, value: unknown): void {

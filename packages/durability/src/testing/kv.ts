@@ -52,11 +52,12 @@ export class KeyedCalls {
   get(key: Key): Promise<unknown> {
     return this.#call('get', () => {
       if (!isSeveral(key)) return this.#table.get(keyOf(STORAGE, 'get', key))
-      const entries = key
-        .map(String)
-        .sort(byBytes)
-        .map((one) => [one, this.#table.get(one)] as const)
-      return new Map(entries.filter(([, value]) => value !== undefined))
+      const found = new Map<string, unknown>()
+      for (const one of key.map(String).sort(byBytes)) {
+        const entry = this.#table.find(one)
+        if (entry !== undefined) found.set(one, entry.value)
+      }
+      return found
     })
   }
 
