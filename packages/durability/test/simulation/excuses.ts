@@ -1,3 +1,6 @@
+/** A timer that is set for now comes a millisecond later, and so does an alarm that takes its place. */
+export const LATE_MS = 2
+
 /** Why something may be late: what was done to the object from outside, and until when that tells. */
 export class Excuses {
   /** The alarm was changed from outside, or a clock was set: where it stands says nothing until the next call or pass. */

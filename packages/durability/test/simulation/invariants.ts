@@ -3,7 +3,7 @@ import type { ScheduleStatus, StoredSchedule } from '../../src/experimental/stat
 import type { SimulatedObject } from '../../src/testing/index.ts'
 import { checkAlarm, checkProgress, type Standing } from './alarm-invariants.ts'
 import { definitionViolations } from './definition-invariants.ts'
-import { Excuses } from './excuses.ts'
+import { Excuses, LATE_MS } from './excuses.ts'
 import { NamedAlarms } from './named-alarms.ts'
 import type { OutsideWorld } from './outside-world.ts'
 import { RunInvariants } from './run-invariants.ts'
@@ -13,9 +13,6 @@ import { statusViolations } from './status-invariants.ts'
 import { RUNNING, Storage, type Stored, type StoredDefinition, type StoredRun, WAITING } from './stored.ts'
 import type { Subject } from './subject.ts'
 import { at } from './trace.ts'
-
-/** A timer that is set for now, or an alarm, comes a millisecond later. */
-const LATE_MS = 1
 
 /** Watches what is committed, from one turn to the next, and knows what may follow what. */
 export class Invariants {

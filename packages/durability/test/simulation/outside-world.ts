@@ -72,8 +72,8 @@ export class OutsideWorld {
   failures = 0
   /** When one of them happened last, on the clock's time line. */
   failedMs: number = Number.NEGATIVE_INFINITY
-  /** When the last of them happened, epoch ms: each is tried again after a while. A clock may have gone back since. */
-  readonly #failedAt: number[] = []
+  /** When the last of them happened, by both clocks: each is tried again after a while by one of them. */
+  readonly #failedAt: { readonly at: number; readonly ms: number }[] = []
   /** The live instance has made a pass, or answered a call that puts things right. */
   hasActed = false
   /** Handlers of the live instance that have not ended, those that timed out included. */
@@ -128,7 +128,7 @@ export class OutsideWorld {
 
   failed(): void {
     this.failures += 1
-    this.#failedAt.push(this.#options.now())
+    this.#failedAt.push({ at: this.#options.now(), ms: this.elapsedMs })
     if (this.#failedAt.length > FAILURES_KEPT) this.#failedAt.shift()
     this.failedMs = this.elapsedMs
   }
@@ -238,7 +238,10 @@ export class OutsideWorld {
   /** Whether something failed within this time before now, so that it need not have been tried again. */
   hasJustFailed(withinMs: number): boolean {
     const now = this.#options.now()
-    return this.#failedAt.some((at) => at <= now && now <= at + withinMs)
+    const { elapsedMs } = this
+    return this.#failedAt.some(
+      ({ at, ms }) => (at <= now && now <= at + withinMs) || elapsedMs <= ms + withinMs,
+    )
   }
 
   /** Whether any delivery is in flight, or times out in this moment. */

@@ -1,3 +1,4 @@
+import { LATE_MS } from './excuses.ts'
 import type { KnownRun, OutsideWorld } from './outside-world.ts'
 import type { Settings } from './settings.ts'
 import { ERRORED, RUNNING, type StoredRun, WAITING } from './stored.ts'
@@ -49,7 +50,7 @@ export class RunInvariants {
       outside.violate(`${at(scheduledTime)} was recorded after ${at(this.#lastTime)}`)
     }
     if (dueAt > now) outside.violate(`${at(scheduledTime)} was recorded before it was due`)
-    if (latestAt !== undefined && now > Math.max(dueAt + 1, latestAt)) {
+    if (latestAt !== undefined && now > Math.max(dueAt + LATE_MS, latestAt)) {
       outside.violate(`${at(scheduledTime)}, due at ${at(dueAt)}, was recorded late`)
     }
     this.#lastId = Math.max(this.#lastId, id)
