@@ -12,7 +12,7 @@ export type Golden = Readonly<Record<string, string>>
 const { VITE_SEEDS = '', VITE_GOLDEN = '.' } = env
 
 /** The kinds of programs, and the seeds of each that the golden files hold. */
-const SEEDS = { sql: 250, storage: 250, lives: 80 }
+const SEEDS = { sql: 250, storage: 250, lives: 60 }
 
 export type ProgramKind = keyof typeof SEEDS
 

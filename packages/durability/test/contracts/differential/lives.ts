@@ -30,6 +30,7 @@ export class Lives {
   /** From then on the platform counts retries as it likes: what it knew of them may be lost. */
   #hasCrashed = false
   #hasFailed = false
+  #isOver = false
 
   constructor(program: LivesProgram, time: PlayedTime) {
     this.program = program
@@ -55,6 +56,7 @@ export class Lives {
 
   async alarm(ctx: PlayedState, info: AlarmInfo | undefined): Promise<void> {
     const { steps, end } = this.program.alarms[this.#invocations] ?? RETURNS
+    if (this.#isOver) return
     this.#invocations += 1
     this.#hasFailed = true
     this.#alarm = 'running'
@@ -73,11 +75,14 @@ export class Lives {
     if (end === 'throw') throw new RangeError('alarm throws')
   }
 
-  /** Called when the instance is gone. */
-  crashed(): void {
+  /** Called at the end of each life, before its instance is crashed. */
+  crashed(life: number): void {
     this.#alarm = 'none'
     this.#hasCrashed = true
-    this.#note('crash', 'crashed')
+    const lives = this.program.lives.length
+    if (life + 1 < lives) this.#note('crash', 'crashed')
+    // An alarm that was held comes again, and nobody looks at it any more.
+    this.#isOver = life + 1 >= lives
   }
 
   /** Whether the last `alarm()` has failed, and is to be retried. */

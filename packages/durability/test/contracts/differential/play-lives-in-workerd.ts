@@ -33,7 +33,7 @@ export async function playLivesInWorkerd(
   const objects = seeds.map((seed) => makeObject(seed, programOf(seed)))
   for (let life = 0; objects.some(({ lives }) => life < lives.program.lives.length); life += 1) {
     await Promise.all(objects.map((object) => playLife(object, life)))
-    for (const { lives } of objects) if (life + 1 < lives.program.lives.length) lives.crashed()
+    for (const { lives } of objects) lives.crashed(life)
     await abortAllDurableObjects()
   }
   return Object.fromEntries(objects.map(({ seed, lives }) => [seed, traceOf(lives.played)]))

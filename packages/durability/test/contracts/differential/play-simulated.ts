@@ -40,8 +40,8 @@ export async function playLivesSimulated(program: LivesProgram): Promise<readonl
   })
   for (const [life, requests] of program.lives.entries()) {
     if (life > 0) {
+      lives.crashed(life - 1)
       object.crash()
-      lives.crashed()
       await settle(object, lives)
     }
     for (const request of requests) {

@@ -45,8 +45,9 @@ function randomStep(random: Random, depth: number): Step {
   const query = randomQuery(random)
   const take = random.pick(TAKES)
   // What these cost is nobody's contract.
-  const step = exec(query, take === 'rowsWritten' && /\b(ALTER|DROP)\b/.test(query.sql) ? 'nothing' : take)
-  const keeps = random.chance(0.3) ? { slot: random.integer(1, SLOTS) } : {}
+  const isFree = /\b(ALTER|DROP)\b/.test(query.sql)
+  const step = exec(query, isFree && take === 'rowsWritten' ? 'nothing' : take)
+  const keeps = random.chance(0.3) && !isFree ? { slot: random.integer(1, SLOTS) } : {}
   return { ...step, ...keeps, ...mayEscape(random, depth) }
 }
 
