@@ -33,6 +33,7 @@ async function main(): Promise<boolean> {
   )
   const progress = new Progress(kills)
   const log = new Log()
+  keepOnSignal(log)
   try {
     await soak(log, {
       kills,
@@ -112,6 +113,15 @@ function keepLog(entries: readonly Entry[], file?: string): string {
   return path
 }
 
+/** Ending in the ordinary way is what ends the Worker too: it has a process group of its own, out of a terminal's reach. */
+function keepOnSignal(log: Log): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => {
+      console.log(`Ended by ${signal}. The log up to here: ${keepLog(log.entries, values.log)}`)
+      process.exit(1)
+    })
+}
+
 function readLog(file: string): Entry[] {
   return readFileSync(file, 'utf8')
     .trim()
@@ -132,9 +142,6 @@ function clock(ms: number): string {
   const seconds = Math.round(ms / 1_000)
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }
-
-// Ending in the ordinary way is what ends the Worker too: it has a process group of its own, out of the terminal's reach.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1))
 
 process.exitCode = (await main()) ? 0 : 1
 // A worker that ignores its end, or a timer that is left, keeps nobody waiting.
