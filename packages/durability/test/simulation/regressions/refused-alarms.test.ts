@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { idle, MINUTE_MS, objectWith, SECOND_MS, toldOfAlarms } from './own-helper.ts'
+import { idle, MINUTE_MS, objectWith, type Parts, SECOND_MS, toldOfAlarms } from './own-helper.ts'
 
 beforeEach(() => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
@@ -84,6 +84,59 @@ describe('an alarm that is refused while a run is held', () => {
     object.faults.clear()
     await object.advance(15 * SECOND_MS)
     expect(object.alarmAt).not.toBe(null)
+    object.close()
+  })
+})
+
+describe('what a helper needs while a run is held, and was refused', () => {
+  /** Its own work is due five minutes after the tick; the one after that is a day away. */
+  async function setup(times: number) {
+    let dueAt: number | undefined
+    const ran: number[] = []
+    const { object } = objectWith(
+      (now) => ({
+        nextAt: () => dueAt,
+        run: () => {
+          dueAt = undefined
+          ran.push(now())
+        },
+      }),
+      {
+        run: () => new Promise(() => {}),
+        schedule: {
+          nextOccurrence: (_expression, after) => firstAt + (after < firstAt ? 0 : 1_440 * MINUTE_MS),
+        },
+      },
+    )
+    const firstAt = object.world.clock.now() + MINUTE_MS
+    await object.call(({ schedule }) => schedule.set({ expression: '', version: 1 }))
+    await object.advance(MINUTE_MS)
+    object.faults.failSetAlarm({ times })
+    const need = (parts: Parts) =>
+      parts.port.transaction(() => {
+        dueAt = firstAt + 5 * MINUTE_MS
+      })
+    object.call(need).catch(() => undefined)
+    await object.advance(0)
+    expect(object.inAlarm).toBe(false)
+    return { object, ran, dueAt: firstAt + 5 * MINUTE_MS }
+  }
+
+  test('is armed at once, and found by the next instance', async () => {
+    const { object, ran, dueAt } = await setup(1)
+    object.crash()
+    await object.advance(6 * MINUTE_MS)
+    expect(ran).toEqual([dueAt])
+    object.close()
+  })
+
+  test('is armed by memory within alarmMinDelayMs when that is refused, too', async () => {
+    const { object, ran, dueAt } = await setup(Number.POSITIVE_INFINITY)
+    object.faults.clear()
+    await object.advance(15 * SECOND_MS)
+    object.crash()
+    await object.advance(6 * MINUTE_MS)
+    expect(ran).toEqual([dueAt])
     object.close()
   })
 })
