@@ -11,6 +11,9 @@ import { Pool } from './simulate/pool.ts'
 import { replayHistory, replaySeed } from './simulate/replay.ts'
 import { fixedSeeds, playSeeds, seedsFrom } from './simulate/seeded.ts'
 
+/** How long random histories are played when nothing else is asked for. */
+const FRESH_SECONDS = 120
+
 const USAGE = `node scripts/simulate.ts [options]
   --exhaustive       only the crashes of all scenarios
   --deep             the same, with two crashes in every order of events and in every scenario (an hour)
@@ -55,15 +58,21 @@ async function simulate(pool: Pool): Promise<void> {
   const isExhaustive = values.exhaustive || values.deep
   const isAll = !(isExhaustive || values.seeded || isLong)
   const isQuick = values.quick === true
-  if (isAll || isExhaustive) await exhaust(pool, isQuick ? QUICK : values.deep ? DEEP : WHOLE)
-  if (isAll || (values.seeded && !isLong)) await playSeeds(pool, 'Fixed seeds', fixedSeeds(isQuick))
+  const whole = values.deep ? DEEP : WHOLE
+  const coverage = isAll || isExhaustive ? await exhaust(pool, isQuick ? QUICK : whole) : undefined
+  if (isAll || (values.seeded && !isLong)) {
+    coverage?.addKinds(await playSeeds(pool, 'Fixed seeds', fixedSeeds(isQuick)))
+  }
   if (isExhaustive || isQuick) return
   const first = numberOf('from') ?? randomInt(1, 2 ** 31)
-  const seconds = minutes === undefined ? (ticks === undefined ? 120 : undefined) : minutes * 60
-  await playSeeds(pool, `Seeds from ${first}`, seedsFrom(first), {
-    ...(seconds === undefined ? {} : { seconds }),
-    ...(ticks === undefined ? {} : { ticks }),
+  const seconds = isLong ? (minutes ?? Number.POSITIVE_INFINITY) * 60 : FRESH_SECONDS
+  const kinds = await playSeeds(pool, `Seeds from ${first}`, seedsFrom(first), {
+    seconds,
+    ticks: ticks ?? Number.POSITIVE_INFINITY,
   })
+  // Nothing that a random history came to is left uncut by the scenarios.
+  coverage?.addKinds(kinds)
+  coverage?.verify()
 }
 
 async function main(): Promise<boolean> {

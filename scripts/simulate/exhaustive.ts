@@ -30,8 +30,8 @@ export const WHOLE: Exhaustion = { once: ORDERS, twice: [0], isDeep: false, isWh
 export const DEEP: Exhaustion = { once: ORDERS, twice: ORDERS, isDeep: true, isWhole: true }
 export const QUICK: Exhaustion = { once: [0], twice: [], isDeep: false, isWhole: false }
 
-/** Crashes every scenario at every write and every await. */
-export async function exhaust(pool: Pool, { once, twice, isDeep, isWhole }: Exhaustion): Promise<void> {
+/** Crashes every scenario at every write and every await. Answers what was cut. */
+export async function exhaust(pool: Pool, { once, twice, isDeep, isWhole }: Exhaustion): Promise<Coverage> {
   const progress = new Progress('Exhaustive')
   const coverage = new Coverage()
   const jobs: ExploreJob[] = once.flatMap((timing) =>
@@ -57,14 +57,15 @@ export async function exhaust(pool: Pool, { once, twice, isDeep, isWhole }: Exha
     `  ${SCENARIOS.length} scenarios, ${count(progress.seen.size)} histories that look different from outside`,
   )
   coverage.report()
-  if (!isWhole) return
-  const missing = coverage.missing()
-  if (progress.distinct.size < DISTINCT) missing.push(`only ${progress.distinct.size} distinct histories`)
-  if (missing.length > 0) throw new PromiseBroken(`Not everything was cut:\n${missing.join('\n')}`, undefined)
+  if (isWhole && progress.distinct.size < DISTINCT) {
+    throw new PromiseBroken(`Only ${progress.distinct.size} distinct histories`, undefined)
+  }
+  if (isWhole) coverage.verify()
+  return coverage
 }
 
 /** What was cut, and what else there is to be cut. */
-class Coverage {
+export class Coverage {
   readonly #kinds = new Set<string>()
   readonly #cutKinds = new Set<string>()
   readonly #cutLines = new Set<string>()
@@ -86,15 +87,22 @@ class Coverage {
     )
   }
 
+  /** Kinds of places that other histories came to. */
+  addKinds(kinds: ReadonlySet<string>): void {
+    for (const kind of kinds) this.#kinds.add(kind)
+  }
+
   /** Each write is to be cut on both sides, each seam once, each line of the library that leads to one. */
-  missing(): string[] {
+  verify(): void {
     const wanted = [...this.#kinds].flatMap((kind) =>
       kind.startsWith('write') ? [`before ${kind}`, `after ${kind}`] : [kind],
     )
-    return [
+    const missing = [
       ...wanted.filter((kind) => !this.#cutKinds.has(kind)),
       ...cuttableLines().filter((line) => !this.#cutLines.has(line)),
     ]
+    if (missing.length > 0)
+      throw new PromiseBroken(`Not everything was cut:\n${missing.join('\n')}`, undefined)
   }
 }
 

@@ -31,15 +31,16 @@ export function* seedsFrom(first: number): Generator<SeedJob, never> {
   }
 }
 
-/** Plays seeds until there are no more, the time is over, or there were enough ticks. */
+/** Plays seeds until there are no more, the time is over, or there were enough ticks. Answers where they came to. */
 export async function playSeeds(
   pool: Pool,
   title: string,
   seeds: Iterator<SeedJob>,
-  limits: { readonly seconds?: number; readonly ticks?: number } = {},
-): Promise<void> {
-  const { seconds = Number.POSITIVE_INFINITY, ticks = Number.POSITIVE_INFINITY } = limits
+  limits = { seconds: Number.POSITIVE_INFINITY, ticks: Number.POSITIVE_INFINITY },
+): Promise<ReadonlySet<string>> {
+  const { seconds, ticks } = limits
   const progress = new Progress(title)
+  const kinds = new Set<string>()
   const next = (): PlayJob | undefined => {
     if (progress.seconds >= seconds || progress.tally.ticks >= ticks) return undefined
     const { done, value } = seeds.next()
@@ -52,6 +53,7 @@ export async function playSeeds(
       throw new PromiseBroken(failure, `node scripts/simulate.ts --seed ${nameOf(play)}`)
     }
     progress.add(1, tally, [hash])
+    for (const kind of reply.played.kinds) kinds.add(kind)
   }
   await pool.run({ next, onReply }).finally(() => progress.end())
   const { tally, histories } = progress
@@ -59,4 +61,5 @@ export async function playSeeds(
     `  ${count(histories)} histories, ${count(tally.ticks)} ticks, ` +
       `${percent(tally.troubled, tally.ticks)} of them troubled, 0 violations`,
   )
+  return kinds
 }
