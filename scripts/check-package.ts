@@ -77,7 +77,13 @@ try {
   )
   run('deploy, dry run', project, join(bin, 'wrangler'), 'deploy', '--dry-run', '--outdir', 'out')
   // Where there is no node:sqlite, as in a Worker, only the entry point for tests may miss it.
-  const others = ['durability', 'durability/experimental', 'durability/cron', 'durability/utils']
+  const others = [
+    'durability',
+    'durability/experimental',
+    'durability/cron',
+    'durability/utils',
+    'durability/schedules',
+  ]
   const imports = others.map((entry) => `import '${entry}'`).join(';')
   run(
     'entries without SQLite',

@@ -13,4 +13,6 @@ export type {
   SimulatedLife,
   SimulatedObjectOptions,
 } from './object-options.ts'
+export type { MakeStore, TestFramework } from './schedule-store/framework.ts'
+export { describeScheduleStore } from './schedule-store-suite.ts'
 export { type SimulatedEventSource, SimulatedWorld, type SimulatedWorldOptions } from './world.ts'
