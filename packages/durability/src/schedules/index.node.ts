@@ -29,7 +29,16 @@ export type {
   ValidateInput,
 } from './registered.ts'
 export type { HandlerWorkflow, WorkflowLike } from './registered-of.ts'
-export { type Answer, type Placement, type PlainError, ShardCountError, ShardError } from './remote.ts'
+export {
+  type Answer,
+  type ObjectVerb,
+  type Placement,
+  type PlainError,
+  type ScheduleObjectStub,
+  ShardCountError,
+  ShardError,
+} from './remote.ts'
+export { type RemoteSchedules, remoteSchedules } from './remote-schedules.ts'
 export type { Page, RunDescription, RunFilter, RunStatus, StartOptions } from './runs.ts'
 export {
   type PartialPage,

@@ -1,2 +1,2 @@
 export * from './index.node.ts'
-export { DurabilityScheduleObject, type ObjectVerb, type ScheduleObjectOptions } from './object.ts'
+export { DurabilityScheduleObject, type ScheduleObjectOptions } from './object.ts'

@@ -13,6 +13,7 @@ import type {
   ScheduleStore,
 } from './store.ts'
 import { LIVE_STATUSES } from './store.ts'
+import { comparedText } from './text-order.ts'
 
 /**
  * Keeps everything in memory: for tests, and for schedules that may be forgotten with the process. Its answers are
@@ -114,7 +115,7 @@ export function memoryStore(): ScheduleStore {
       runs.set(id, copy({ ...run, ...patch }))
       return true
     },
-    deleteRun: (id) => runs.delete(id),
+    deleteRun: (id) => runs.get(id)?.status === 'starting' && runs.delete(id),
     listRuns(query) {
       const order = query.order === 'queue' ? inQueueOrder : newestFirst
       const rows = [...runs.values()].filter((run) => matchesRun(run, query)).sort(order)
@@ -225,15 +226,4 @@ function inQueueOrder(one: RunRow, other: RunRow): number {
 
 function compared(one: number, other: number): number {
   return one - other
-}
-
-/** By code point, as SQLite compares text by its UTF-8 bytes. */
-function comparedText(one: string, other: string): number {
-  const ones = [...one]
-  const others = [...other]
-  for (let index = 0; index < Math.min(ones.length, others.length); index += 1) {
-    const difference = (ones[index]?.codePointAt(0) ?? 0) - (others[index]?.codePointAt(0) ?? 0)
-    if (difference !== 0) return difference
-  }
-  return ones.length - others.length
 }

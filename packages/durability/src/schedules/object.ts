@@ -4,7 +4,16 @@ import type { AlarmInfo } from '../core/state.ts'
 import { durableObjectStore } from './durable-object-store.ts'
 import { DurabilityEngine, type DurabilityEngineOptions } from './engine.ts'
 import type { WorkflowLike } from './registered-of.ts'
-import { type Answer, type Placement, plainError, ShardCountError } from './remote.ts'
+import {
+  type Answer,
+  type ObjectVerb,
+  type Placement,
+  type PortablePage,
+  plainError,
+  RUN_VERBS,
+  SCHEDULE_VERBS,
+  ShardCountError,
+} from './remote.ts'
 import type { Page } from './runs.ts'
 
 /** What a subclass may say about its engine; the rest is the object's. */
@@ -13,31 +22,14 @@ export type ScheduleObjectOptions = Omit<
   'store' | 'scheduler' | 'workflows' | 'persistedSchedules'
 >
 
-const VERBS = [
-  'create',
-  'upsert',
-  'pause',
-  'resume',
-  'trigger',
-  'get',
-  'list',
-  'count',
-  'delete',
-  'preview',
-  'history',
-] as const
-const RUN_VERBS = ['start', 'getRun', 'listRuns', 'cancelRun'] as const
-
-/** A call of `engine.schedules`, or of the engine's runs. */
-export type ObjectVerb = (typeof VERBS)[number] | (typeof RUN_VERBS)[number]
-
 /**
  * A Durable Object that holds user-created schedules and runs them: extend it, say what it can start, and bind it. One
- * object alone is called by `stub.call`; a set of them by `shardedSchedules`, an object per tenant by either.
+ * object alone, such as a tenant's, is called by `remoteSchedules(stub)`; a set of them by `shardedSchedules`.
  */
 export abstract class DurabilityScheduleObject<Env = unknown> extends DurableObject<Env> {
   protected readonly scheduler: DurabilityScheduler
   protected readonly engine: DurabilityEngine
+  #shards: number | undefined
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -78,7 +70,7 @@ export abstract class DurabilityScheduleObject<Env = unknown> extends DurableObj
     const { schedules } = engine
     // The engine checks what it is given, as everywhere.
     const given = args as never[]
-    const known = VERBS.find((name) => name === verb)
+    const known = SCHEDULE_VERBS.find((name) => name === verb)
     if (known !== undefined) return (schedules[known] as (...rest: never[]) => Promise<unknown>)(...given)
     const runVerb = RUN_VERBS.find((name) => name === verb)
     if (runVerb === undefined) throw new TypeError(`There is no call "${String(verb)}"`)
@@ -87,23 +79,19 @@ export abstract class DurabilityScheduleObject<Env = unknown> extends DurableObj
 
   /** The first call fixes how many objects the set has. */
   #checkPlacement({ shard, shards }: Placement): void {
+    this.#shards ??= this.#storedShards(shard, shards)
+    if (this.#shards !== shards) throw new ShardCountError(this.#shards, shards)
+  }
+
+  #storedShards(shard: number, shards: number): number {
     const { sql } = this.ctx.storage
     sql.exec(
       'CREATE TABLE IF NOT EXISTS durable_placement (id INTEGER PRIMARY KEY, shard INTEGER, shards INTEGER)',
     )
-    const [stored] = sql
-      .exec<{ shard: number; shards: number }>('SELECT shard, shards FROM durable_placement')
-      .toArray()
-    if (stored === undefined) {
-      sql.exec('INSERT INTO durable_placement VALUES (1, ?, ?)', shard, shards)
-    } else if (stored.shards !== shards) throw new ShardCountError(stored.shards, shards)
+    const [stored] = sql.exec<{ shards: number }>('SELECT shards FROM durable_placement').toArray()
+    if (stored === undefined) sql.exec('INSERT INTO durable_placement VALUES (1, ?, ?)', shard, shards)
+    return stored?.shards ?? shards
   }
-}
-
-/** A page with its cursor as a value that crosses an RPC. */
-export interface PortablePage {
-  readonly page: readonly unknown[]
-  readonly cursor: string | null
 }
 
 function portable(value: unknown): unknown {

@@ -12,6 +12,25 @@ import {
   WorkflowNotRegisteredError,
 } from './errors.ts'
 
+export const SCHEDULE_VERBS = [
+  'create',
+  'upsert',
+  'pause',
+  'resume',
+  'trigger',
+  'get',
+  'list',
+  'count',
+  'delete',
+  'preview',
+  'history',
+] as const
+
+export const RUN_VERBS = ['start', 'getRun', 'listRuns', 'cancelRun'] as const
+
+/** A call of `engine.schedules`, or of the engine's runs. */
+export type ObjectVerb = (typeof SCHEDULE_VERBS)[number] | (typeof RUN_VERBS)[number]
+
 /** What a call across objects answers: errors as plain values, for a class does not survive the way. */
 export type Answer = { readonly value: unknown } | { readonly error: PlainError }
 
@@ -23,10 +42,21 @@ export interface PlainError {
   readonly reason?: string
 }
 
+/** A page with its cursor as a value that crosses an RPC. */
+export interface PortablePage<Item = unknown> {
+  readonly page: readonly Item[]
+  readonly cursor: string | null
+}
+
 /** Which of how many objects is meant. */
 export interface Placement {
   readonly shard: number
   readonly shards: number
+}
+
+/** The part of the stub of a `DurabilityScheduleObject` that is used. */
+export interface ScheduleObjectStub {
+  call(verb: ObjectVerb, args: readonly unknown[], placement?: Placement): Promise<Answer>
 }
 
 export function plainError(thrown: unknown): PlainError {
@@ -40,29 +70,6 @@ export function plainError(thrown: unknown): PlainError {
     ...(typeof field === 'string' && { field }),
     ...(typeof reason === 'string' && { reason }),
   }
-}
-
-const CLASSES: Readonly<Record<string, { readonly prototype: DurabilityError }>> = {
-  concurrency_limit: ConcurrencyLimitError,
-  engine_draining: EngineDrainingError,
-  invalid_input: InvalidInputError,
-  schedule_already_exists: ScheduleAlreadyExistsError,
-  schedule_contention: ScheduleContentionError,
-  schedule_not_found: ScheduleNotFoundError,
-  start_timeout: StartTimeoutError,
-  store_not_capable: StoreNotCapableError,
-  workflow_not_registered: WorkflowNotRegisteredError,
-}
-
-/** The error again as an instance of its class, which its code names. */
-export function rebuiltError({ name, message, code, field, reason }: PlainError): Error {
-  if (code === 'invalid_schedule' && field !== undefined)
-    return new InvalidScheduleError(field, reason ?? message)
-  if (code === undefined) return Object.assign(new Error(message), { name })
-  const error = new DurabilityError(name, code, message)
-  const known = Object.hasOwn(CLASSES, code) ? CLASSES[code] : undefined
-  // The constructors make the text anew from what it is about; here it is there already.
-  return known === undefined ? error : Object.setPrototypeOf(error, known.prototype)
 }
 
 /** One object of a sharded set could not be asked, or failed. The others were, and may have answered. */
@@ -89,4 +96,41 @@ export class ShardCountError extends DurabilityError {
       `The set has ${stored} shards, not ${given}: ids would be looked for in the wrong ones`,
     )
   }
+}
+
+const CLASSES: Readonly<Record<string, { readonly code: string; readonly prototype: DurabilityError }>> = {
+  ConcurrencyLimitError: { code: 'concurrency_limit', prototype: ConcurrencyLimitError.prototype },
+  EngineDrainingError: { code: 'engine_draining', prototype: EngineDrainingError.prototype },
+  InvalidInputError: { code: 'invalid_input', prototype: InvalidInputError.prototype },
+  InvalidScheduleError: { code: 'invalid_schedule', prototype: InvalidScheduleError.prototype },
+  ScheduleAlreadyExistsError: {
+    code: 'schedule_already_exists',
+    prototype: ScheduleAlreadyExistsError.prototype,
+  },
+  ScheduleContentionError: { code: 'schedule_contention', prototype: ScheduleContentionError.prototype },
+  ScheduleNotFoundError: { code: 'schedule_not_found', prototype: ScheduleNotFoundError.prototype },
+  ShardCountError: { code: 'shard_count', prototype: ShardCountError.prototype },
+  StartTimeoutError: { code: 'start_timeout', prototype: StartTimeoutError.prototype },
+  StoreNotCapableError: { code: 'store_not_capable', prototype: StoreNotCapableError.prototype },
+  WorkflowNotRegisteredError: {
+    code: 'workflow_not_registered',
+    prototype: WorkflowNotRegisteredError.prototype,
+  },
+}
+
+/** The error again as an instance of its class, which its name and code tell; others, such as a user's, as they were. */
+export function rebuiltError({ name, message, code, ...rest }: PlainError): Error {
+  const known = Object.hasOwn(CLASSES, name) ? CLASSES[name] : undefined
+  if (code === undefined || known?.code !== code) {
+    return Object.assign(new Error(message), { name, ...(code !== undefined && { code }), ...rest })
+  }
+  // The constructors make the text anew from what it is about; here it is there already.
+  const error = Object.assign(new DurabilityError(name, code, message), rest)
+  return Object.setPrototypeOf(error, known.prototype)
+}
+
+/** What an answer holds. @throws the error of an answer that is one. */
+export function answered(answer: Answer): unknown {
+  if ('error' in answer) throw rebuiltError(answer.error)
+  return answer.value
 }

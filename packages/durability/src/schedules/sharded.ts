@@ -5,7 +5,15 @@ import type { ScheduleDescription } from './description.ts'
 import { InvalidScheduleError } from './errors.ts'
 import type { ScheduleFilter } from './filters.ts'
 import { DEFAULT_PAGE, MAX_OFFSET } from './limits.ts'
-import { type Answer, type Placement, rebuiltError, ShardError } from './remote.ts'
+import {
+  type Answer,
+  answered,
+  type ObjectVerb,
+  type PortablePage,
+  type ScheduleObjectStub,
+  ShardCountError,
+  ShardError,
+} from './remote.ts'
 import { parseRunId } from './run-id.ts'
 import {
   type Page,
@@ -16,13 +24,12 @@ import {
   runIdOf,
   type StartOptions,
 } from './runs.ts'
+import { comparedText } from './text-order.ts'
 import type { Schedules } from './verbs.ts'
 
 /** The part of a namespace of `DurabilityScheduleObject`s that is used; `DurableObjectNamespace` has this shape. */
 export interface ScheduleObjects {
-  getByName(name: string): {
-    call(verb: string, args: readonly unknown[], placement?: Placement): Promise<Answer>
-  }
+  getByName(name: string): ScheduleObjectStub
 }
 
 export interface ShardedOptions {
@@ -60,48 +67,57 @@ export function shardedSchedules(objects: ScheduleObjects, { shards }: ShardedOp
   checkInteger('options.shards', shards, 1, 1_000)
   let confirmed: Promise<unknown> | undefined
 
-  const ask = async (shard: number, verb: string, args: readonly unknown[]): Promise<unknown> => {
+  const ask = async (shard: number, verb: ObjectVerb, args: readonly unknown[]): Promise<unknown> => {
     let answer: Answer
     try {
       answer = await objects.getByName(`schedules-${shard}`).call(verb, args, { shard, shards })
     } catch (error) {
       throw new ShardError(shard, error)
     }
-    if ('error' in answer) throw rebuiltError(answer.error)
-    return answer.value
+    return answered(answer)
   }
 
-  /** The first object knows how many there are; one that is new would not. */
+  /** The first object knows how many there are; one that is new would not. What it is asked reads one row. */
   const confirm = () => {
-    confirmed ??= ask(0, 'count', [{}]).catch((error: unknown) => {
+    confirmed ??= ask(0, 'get', ['shards']).catch((error: unknown) => {
       confirmed = undefined
       throw error
     })
     return confirmed
   }
 
-  const one = async <T>(id: string, verb: string, ...args: unknown[]): Promise<T> => {
+  const one = async <T>(id: string, verb: ObjectVerb, args: readonly unknown[]): Promise<T> => {
     const shard = shardOf(id, shards)
     if (shard !== 0) await confirm()
     // The object answers what the verb of its engine does.
     return (await ask(shard, verb, args)) as T
   }
 
-  const ofRun = (runId: unknown) => {
+  const ofSchedule = async <T>(id: unknown, verb: ObjectVerb, ...args: unknown[]) =>
+    one<T>(scheduleIdOf(id), verb, args)
+
+  const ofRun = async <T>(runId: unknown, verb: ObjectVerb, ...args: unknown[]) => {
     const id = runIdOf(runId)
-    return parseRunId(id).scheduleId ?? id
+    return one<T>(parseRunId(id).scheduleId ?? id, verb, args)
   }
 
   /** Asks every object; one that fails fails the call, or is named beside the answers of the rest. */
-  const every = async <T>(verb: string, filter: object, partial: boolean): Promise<Answers<T>> => {
-    if (!partial) await confirm()
+  const every = async <T>(verb: ObjectVerb, filter: Filter, partial: boolean): Promise<Answers<T>> => {
+    const { scheduleId } = filter
+    // The runs of one schedule are where it is.
+    const meant = typeof scheduleId === 'string' ? [shardOf(scheduleId, shards)] : [...Array(shards).keys()]
+    await confirm().catch((error: unknown) => {
+      if (!partial || isAboutTheCall(error)) throw error
+    })
     const asked = await Promise.all(
-      Array.from({ length: shards }, async (_, shard) => {
+      meant.map(async (shard) => {
         try {
           return { value: (await ask(shard, verb, [filter])) as T }
         } catch (error) {
-          if (error instanceof InvalidScheduleError || !partial) throw error
-          return { failed: error instanceof ShardError ? error : new ShardError(shard, error) }
+          if (isAboutTheCall(error)) throw error
+          const failed = error instanceof ShardError ? error : new ShardError(shard, error)
+          if (!partial) throw failed
+          return { failed }
         }
       }),
     )
@@ -112,8 +128,8 @@ export function shardedSchedules(objects: ScheduleObjects, { shards }: ShardedOp
   }
 
   const merged = async <Item>(
-    verb: string,
-    filter: object,
+    verb: ObjectVerb,
+    filter: Filter,
     { limit, offset = 0, partial, compare, keyOf }: Merge<Item>,
   ): Promise<PartialPage<Item>> => {
     const size = pageSizeOf(limit)
@@ -121,15 +137,15 @@ export function shardedSchedules(objects: ScheduleObjects, { shards }: ShardedOp
       throw new InvalidScheduleError('offset', `must be an integer from 0 to ${MAX_OFFSET}, got "${offset}"`)
     }
     const items: Item[] = []
-    const failed: ShardError[] = []
+    const failed = new Map<number, ShardError>()
     let cursor: string | null = null
     let left = offset + size
     // With an offset the rows before it have to be read: page by page, for an object answers no longer ones.
     do {
       const pageSize = Math.min(left, 1_000)
-      const page: object = { ...filter, limit: pageSize, ...(cursor !== null && { cursor }) }
-      const answers: Answers<{ page: Item[]; cursor: string | null }> = await every(verb, page, partial)
-      failed.splice(0, failed.length, ...answers.failed)
+      const page: Filter = { ...filter, limit: pageSize, ...(cursor !== null && { cursor }) }
+      const answers = await every<PortablePage<Item>>(verb, page, partial)
+      for (const error of answers.failed) failed.set(error.shard, error)
       const all = answers.values.flatMap((answer) => answer.page).sort(compare)
       const isMore = all.length > pageSize || answers.values.some((answer) => answer.cursor !== null)
       const part = all.slice(0, pageSize)
@@ -139,22 +155,22 @@ export function shardedSchedules(objects: ScheduleObjects, { shards }: ShardedOp
       cursor = isMore && last !== undefined ? cursorOf(keyOf(last)) : null
     } while (cursor !== null && left > 0)
     const page = pageOf(items.slice(offset), cursor)
-    return Object.defineProperty(page, 'failed', { value: failed }) as PartialPage<Item>
+    return Object.defineProperty(page, 'failed', { value: [...failed.values()] }) as PartialPage<Item>
   }
 
   return {
     schedules: {
-      create: (definition) => one(scheduleIdOf(definition?.id), 'create', definition),
-      upsert: (definition) => one(scheduleIdOf(definition?.id), 'upsert', definition),
-      pause: (id, note) => one(scheduleIdOf(id), 'pause', id, note),
-      resume: (id) => one(scheduleIdOf(id), 'resume', id),
-      trigger: (id) => one(scheduleIdOf(id), 'trigger', id),
-      get: (id) => one(scheduleIdOf(id), 'get', id),
-      delete: (id) => one(scheduleIdOf(id), 'delete', id),
-      history: (id, options) => one(scheduleIdOf(id), 'history', id, options),
+      create: (definition) => ofSchedule(definition?.id, 'create', definition),
+      upsert: (definition) => ofSchedule(definition?.id, 'upsert', definition),
+      pause: (id, note) => ofSchedule(id, 'pause', id, note),
+      resume: (id) => ofSchedule(id, 'resume', id),
+      trigger: (id) => ofSchedule(id, 'trigger', id),
+      get: (id) => ofSchedule(id, 'get', id),
+      delete: (id) => ofSchedule(id, 'delete', id),
+      history: (id, options) => ofSchedule(id, 'history', id, options),
       preview(subject, options) {
         const id = typeof subject === 'string' ? subject : subject?.id
-        return one(scheduleIdOf(id), 'preview', subject, options)
+        return ofSchedule(id, 'preview', subject, options)
       },
       list({ limit = DEFAULT_PAGE, offset = 0, partial = false, ...filter } = {}) {
         const keyOf = ({ paused, nextFireAt, id }: ScheduleDescription) => ({ paused, nextFireAt, id })
@@ -165,15 +181,17 @@ export function shardedSchedules(objects: ScheduleObjects, { shards }: ShardedOp
         return values.reduce((sum, count) => sum + count, 0)
       },
     },
-    start: (workflow, input, runId, options) => one(ofRun(runId), 'start', workflow, input, runId, options),
-    getRun: (runId) => one(ofRun(runId), 'getRun', runId),
-    cancelRun: (runId) => one(ofRun(runId), 'cancelRun', runId),
+    start: (workflow, input, runId, options) => ofRun(runId, 'start', workflow, input, runId, options),
+    getRun: (runId) => ofRun(runId, 'getRun', runId),
+    cancelRun: (runId) => ofRun(runId, 'cancelRun', runId),
     listRuns({ limit = DEFAULT_PAGE, partial = false, ...filter } = {}) {
       const keyOf = ({ createdAt, id }: RunDescription) => ({ createdAt, id })
       return merged('listRuns', filter, { limit, partial, compare: newestFirst, keyOf })
     },
   }
 }
+
+type Filter = Readonly<Record<string, unknown>>
 
 interface Answers<T> {
   readonly values: readonly T[]
@@ -188,6 +206,11 @@ interface Merge<Item> {
   readonly keyOf: (item: Item) => { readonly [name: string]: string | number | boolean | null }
 }
 
+/** Whatever object was asked, the call itself is wrong, and would be at each of them. */
+function isAboutTheCall(error: unknown): boolean {
+  return error instanceof InvalidScheduleError || error instanceof ShardCountError
+}
+
 /** FNV-1a (32 bits) of the id's UTF-8, mixed: it never changes, for a schedule would not be found where it is. */
 export function shardOf(id: string, shards: number): number {
   let hash = 0x811c9dc5
@@ -200,10 +223,10 @@ function soonestFirst(one: ScheduleDescription, other: ScheduleDescription): num
   return (
     Number(one.paused) - Number(other.paused) ||
     (one.nextFireAt ?? Number.MAX_SAFE_INTEGER) - (other.nextFireAt ?? Number.MAX_SAFE_INTEGER) ||
-    (one.id < other.id ? -1 : 1)
+    comparedText(one.id, other.id)
   )
 }
 
 function newestFirst(one: RunDescription, other: RunDescription): number {
-  return other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1)
+  return other.createdAt - one.createdAt || comparedText(other.id, one.id)
 }
