@@ -1,6 +1,8 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { AlarmInfo } from '../../../src/index.ts'
 
+export { TestSchedules } from './test-schedules.ts'
+
 export { TestWorkflow } from './workflow.ts'
 
 /** What a test puts into the object: made anew for each instance, as a class's constructor would. */
