@@ -81,14 +81,16 @@ export class Invariants {
     const isChanged = definition?.version !== this.#definition?.version
     if (isChanged || definition?.expression !== this.#definition?.expression) this.excuses.changedAt = now
     const latestAt = this.#latestAt()
-    const { failedDeliveries } = this.#outside.tally
+    const { failedDeliveries, ticks } = this.#outside.tally
     this.#runs.observe(stored.runs, { outside: this.#outside, settings: this.#settings(), now, latestAt })
     const recorded = (definition?.lastRunId ?? 0) - (this.#definition?.lastRunId ?? 0)
     const { clock } = this.#object.world
-    // Behind the platform's clock an alarm comes too early twice, before a pass waits for its time.
-    const alarmsForTick = clock.platformNow() > clock.now() ? 3 : 1
     const failed = this.#outside.tally.failedDeliveries - failedDeliveries
-    this.#spin.allow(recorded * alarmsForTick + failed)
+    const ended = this.#outside.tally.ticks - ticks
+    // Behind the platform's clock an alarm comes too early twice, before a pass waits for its time: that of a tick, and
+    // that of each delivery.
+    const isBehind = clock.platformNow() > clock.now()
+    this.#spin.allow(isBehind ? (recorded + failed + ended) * 3 : recorded + failed)
     if (failed > 0) this.excuses.extraordinary = true
     this.#checkCost(stored, recorded)
     this.#checkDefinition(definition, stored.runs, now)

@@ -24,3 +24,12 @@ test.each([
 ])('seed %d: %s', async (seed) => {
   expect((await playShort(seed)).failure).toBeUndefined()
 })
+
+test.each([
+  [
+    20_263_103,
+    'retries of deliveries behind the platform’s clock wait for their time after two early alarms',
+  ],
+])('long seed %d: %s', async (seed) => {
+  expect((await playLong(seed)).failure).toBeUndefined()
+})
