@@ -22,11 +22,15 @@ export function isKnownByItsInsert(
 }
 
 /** The run of the last fired window, where a policy asks about it; a Workflow's own status is asked for. */
-export async function lastRunOf(engine: EngineParts, row: ScheduleRow): Promise<RunRow | null> {
+export async function lastRunOf(
+  engine: EngineParts,
+  row: ScheduleRow,
+  onFailure: 'stored' | 'rejects' = 'rejects',
+): Promise<RunRow | null> {
   const { overlap, pauseAfterFailures } = row.definition
   if (row.lastRunId === null || (overlap !== 'skip' && pauseAfterFailures === null)) return null
   const run = await engine.store.getRun(row.lastRunId)
-  return run === null ? null : refreshed(engine, run, 'rejects')
+  return run === null ? null : refreshed(engine, run, onFailure)
 }
 
 /** Runs of this object are counted as they end; a Workflow's when the next window comes due. */
@@ -40,6 +44,15 @@ export function failuresAfter(row: ScheduleRow, last: RunRow | null): number {
     return row.failures
   }
   return last.status === 'errored' || last.status === 'interrupted' ? row.failures + 1 : 0
+}
+
+/**
+ * The count that `resume` starts from: below 0 when the last run has failed already, which the next window would count
+ * once more.
+ */
+export async function failuresAtResume(engine: EngineParts, row: ScheduleRow): Promise<number> {
+  const last = await lastRunOf(engine, row, 'stored')
+  return 0 - failuresAfter({ ...row, failures: 0 }, last)
 }
 
 export async function validated(

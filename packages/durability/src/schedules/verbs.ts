@@ -28,6 +28,7 @@ import {
   type ScheduleFilter,
 } from './filters.ts'
 import { fireDue } from './fire.ts'
+import { failuresAtResume } from './fire-policies.ts'
 import { type Decision, historyOf } from './history.ts'
 import {
   DEFAULT_PAGE,
@@ -263,7 +264,8 @@ export function verbsOf(engine: EngineParts, runs: Runs): Schedules<unknown> {
     async resume(id) {
       const row = await rewrite(id, async (current, now) => {
         if (!current.paused || current.finished) return undefined
-        const patch = { ...placedFromNow(current, now), paused: false, failures: 0 }
+        const failures = await failuresAtResume(engine, current)
+        const patch = { ...placedFromNow(current, now), paused: false, failures }
         return { patch, decisions: [decided(current, 'resumed', now, {})] }
       })
       return describedSchedule(row)
