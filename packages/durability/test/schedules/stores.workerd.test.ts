@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { d1Store, durableObjectStore } from '../../src/schedules/index.ts'
 import { describeScheduleStore } from '../../src/testing/schedule-store-suite.ts'
 import { setup } from '../workerd/support/setup.ts'
+import { dropTables } from './support/tables.ts'
 
 declare global {
   namespace Cloudflare {
@@ -13,7 +14,6 @@ declare global {
 }
 
 const framework = { describe, test, expect }
-const TABLES = ['durable_schedules', 'durable_schedule_tags', 'durable_runs', 'durable_decisions']
 
 describeScheduleStore(
   'durableObjectStore',
@@ -24,9 +24,7 @@ describeScheduleStore(
 describeScheduleStore(
   'd1Store',
   async (use) => {
-    await env.SCHEDULES_DB.batch(
-      TABLES.map((table) => env.SCHEDULES_DB.prepare(`DROP TABLE IF EXISTS ${table}`)),
-    )
+    await dropTables(env.SCHEDULES_DB)
     await use(d1Store(env.SCHEDULES_DB))
   },
   framework,
