@@ -21,8 +21,9 @@ declare global {
 afterEach(async () => {
   vi.useRealTimers()
   vi.restoreAllMocks()
-  await abortAllDurableObjects()
+  // In this order: after an abort nothing is wiped.
   await reset()
+  await abortAllDurableObjects()
   behaviour.reset()
 })
 
