@@ -12,11 +12,12 @@ import {
 import type { JsonValue } from './json.ts'
 import { DEFAULT_PAGE, MAX_PAGE, MAX_RUN_ID_LENGTH, RUN_AGE_MS } from './limits.ts'
 import type { EngineParts } from './parts.ts'
+import type { RegisteredOutside } from './registered.ts'
 import { parseRunId } from './run-id.ts'
 import { toStart } from './run-rows.ts'
 import { isLive, makeRoom, refreshed, someRefreshed } from './run-status.ts'
 import { startWithin } from './start-within.ts'
-import { LIVE_STATUSES, type RunQuery, type RunRow, type StoredRunStatus } from './store.ts'
+import { LIVE_STATUSES, type RunPatch, type RunQuery, type RunRow, type StoredRunStatus } from './store.ts'
 
 export type RunStatus = Exclude<StoredRunStatus, 'starting'>
 
@@ -158,11 +159,34 @@ export function runsOf(engine: EngineParts): Runs {
         finishedAt,
         ...(finishedAt && run.scheduleId === null && { expiresAt: finishedAt + RUN_AGE_MS }),
       }
-      await engine.write(() => store.updateRun(row.id, patch, ['starting']))
-      return describedRun({ ...row, ...patch })
+      return describedRun(await startedRow(registered, row, patch))
     } catch (error) {
       await engine.write(() => store.deleteRun(row.id))
       throw error
+    }
+  }
+
+  /** Another start of this id may have ended the row before this one was answered, and so may a cancel. */
+  const startedRow = async (registered: RegisteredOutside, run: RunRow, patch: RunPatch): Promise<RunRow> => {
+    const row = { ...run, ...patch }
+    if (await engine.write(() => store.updateRun(run.id, patch, ['starting']))) return row
+    if ((await engine.write(() => store.saveRun(row))) === 'saved') return row
+    const stored = await store.getRun(run.id)
+    if (stored?.status === 'cancelled') await registered.cancel?.(run.id)
+    return stored ?? row
+  }
+
+  /** What is outside is cancelled first: when that fails, the run still counts as running and can be cancelled again. */
+  const cancelOutside = async (run: RunRow): Promise<boolean> => {
+    const registered = engine.registered(run.workflow)
+    if (registered === undefined || registered.kind === 'handler') return true
+    try {
+      await registered.cancel?.(run.id)
+      return true
+    } catch (error) {
+      // It may have ended just now.
+      if (isLive(await refreshed(engine, run))) throw error
+      return false
     }
   }
 
@@ -219,22 +243,22 @@ export function runsOf(engine: EngineParts): Runs {
       const page = await someRefreshed(engine, rows.slice(0, query.limit))
       const last = page.at(-1)
       const isMore = rows.length > query.limit && last !== undefined
+      // Those that turned out to be over do not belong to a page of those that run.
+      const asked = page.filter(({ status }) => query.status?.includes(status) ?? true)
       return pageOf(
-        page.map(describedRun),
+        asked.map(describedRun),
         isMore ? cursorOf({ createdAt: last.createdAt, id: last.id }) : null,
       )
     },
 
     async cancelRun(runId) {
-      const run = await find(runId)
-      if (run === null || !isLive(run)) return false
+      const stored = await find(runId)
+      const run = stored === null ? null : await refreshed(engine, stored)
+      if (run === null || !isLive(run) || !(await cancelOutside(run))) return false
       const patch = { status: 'cancelled', finishedAt: engine.now() } as const
       const isCancelled = await engine.write(() => store.updateRun(run.id, patch, LIVE_STATUSES))
-      if (!isCancelled) return false
-      engine.objectRuns?.abort(run.id)
-      const registered = engine.registered(run.workflow)
-      if (registered !== undefined && registered.kind !== 'handler') await registered.cancel?.(run.id)
-      return true
+      if (isCancelled) engine.objectRuns?.abort(run.id)
+      return isCancelled
     },
   }
 }

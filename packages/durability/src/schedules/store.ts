@@ -248,6 +248,7 @@ export interface ScheduleStore {
   getRun(id: string): Awaitable<RunRow | null>
   /** `false` when there is no such run, or its status is none of `from`. */
   updateRun(id: string, patch: RunPatch, from?: readonly StoredRunStatus[]): Awaitable<boolean>
+  /** Removes a run whose start failed: one that is still `starting`. */
   deleteRun(id: string): Awaitable<boolean>
   listRuns(query: RunQuery): Awaitable<readonly RunRow[]>
 

@@ -64,7 +64,7 @@ export function countRun(id: string, patch: RunPatch, condition: Statement = ALW
 
 export function deleteRun(id: string): Statement {
   const { sql, bindings } = equal(runKey(id))
-  return { sql: `DELETE FROM durable_runs WHERE ${sql}`, bindings }
+  return { sql: `DELETE FROM durable_runs WHERE ${sql} AND status = 'starting'`, bindings }
 }
 
 /** Live ones in the order in which they start, or those of a key or schedule, or of one side of the order, newest first. */

@@ -72,6 +72,17 @@ export function describeRuns({ it, expect }: Part): void {
     expect(await store.updateRun('none', { status: 'errored' })).toBe(false)
   })
 
+  it('deletes a run that was never started, and no other', async (store) => {
+    const starting = run({ scheduleId: 'one', scheduledTime: AT, status: 'starting', kind: 'workflow' })
+    const running = run({ scheduleId: 'one', scheduledTime: AT + 1, status: 'running', kind: 'workflow' })
+    for (const row of [starting, running]) await store.saveRun(row)
+    expect(await store.deleteRun(running.id)).toBe(false)
+    expect(await store.deleteRun(starting.id)).toBe(true)
+    expect(await store.deleteRun(starting.id)).toBe(false)
+    expect(await store.getRun(starting.id)).toBe(null)
+    expect(await store.getRun(running.id)).toEqual(running)
+  })
+
   it('lists newest first, live and over together, page by page', async (store) => {
     const statuses = ['complete', 'running', 'errored', 'queued', 'complete'] as const
     for (const [index, status] of statuses.entries()) {
