@@ -7,21 +7,26 @@ import { decided, moveOn, placedAfter, placedAt, triedAgain } from './moves.ts'
 import type { EngineParts } from './parts.ts'
 import { windowRunId } from './run-id.ts'
 import type { RunRow, ScheduleRow } from './store.ts'
+import { absentWith, superseded } from './superseded.ts'
 
-/** A start that can never succeed as things are: recorded, and on to the next window. */
+/**
+ * A start that can never succeed as things are: recorded, and on to the next window. Not while there is a run that
+ * another engine made meanwhile (`absent`), unless it is known and given up.
+ */
 export async function refuse(
   engine: EngineParts,
   row: ScheduleRow,
   window: number,
   now: number,
   error: unknown,
+  absent: string | undefined = absentOf(row, window),
 ): Promise<Step> {
   const lastError = errorText(error)
   const patch = { ...placedAfter(row, window, row.fires), lastError, updatedAt: now }
   const result = await moveOn(engine, row, {
     patch,
     decisions: [decided(row, 'start_failed', now, { window, reason: lastError })],
-    absent: absentOf(row, window),
+    absent,
   })
   if (result === 'moved') await giveUpRun(engine, row, window, now, lastError)
   return DONE
@@ -42,7 +47,7 @@ export async function failed(
     const run = await engine.store.getRun(windowRunId(row.id, window))
     if (run !== null && (await isThereAfterAll(engine, row, run)))
       return fired(engine, row, window, failedAt, run)
-    return refuse(engine, row, window, failedAt, error)
+    return refuse(engine, row, window, failedAt, error, run === null ? absentOf(row, window) : undefined)
   }
   await moveOn(engine, row, { patch: { ...triedAgain(row, now, failedAt), lastError, updatedAt: failedAt } })
   return DONE
@@ -82,7 +87,11 @@ export async function pauseBroken(
 ): Promise<void> {
   const lastError = errorText(error)
   const patch = { ...placedAt(row, null), finished: false, paused: true, lastError, updatedAt: now }
-  await moveOn(engine, row, { patch, decisions: [decided(row, 'paused', now, { reason: lastError })] })
+  const decisions = [
+    ...(await superseded(engine, row, now, lastError)),
+    decided(row, 'paused', now, { reason: lastError }),
+  ]
+  await moveOn(engine, row, { patch, decisions, absent: absentWith(row, decisions) })
 }
 
 export async function pauseFailing(
@@ -98,7 +107,7 @@ export async function pauseFailing(
     decided(row, 'superseded', now, { window, reason: lastError }),
     decided(row, 'paused', now, { reason: lastError }),
   ]
-  await moveOn(engine, row, { patch, decisions })
+  await moveOn(engine, row, { patch, decisions, absent: absentOf(row, window) })
   return DONE
 }
 

@@ -24,15 +24,16 @@ export async function fired(
   now: number,
   run: RunRow,
 ): Promise<Step> {
-  const patch = firedPatch(row, window, now)
+  const patch = firedPatch(row, window, now, run.counted)
   const runPatch = run.status === 'starting' ? ({ status: 'running', startedAt: now } as const) : {}
   const result = await moveOn(engine, row, { patch, run: { started: run.id, patch: runPatch } })
   return result === 'moved' ? { runId: run.id, next: moved(row, patch) } : DONE
 }
 
-export function firedPatch(row: ScheduleRow, window: number, now: number): SchedulePatch {
+/** `isCounted`: the window is in `fires` already, for its run was there before the schedule moved on. */
+export function firedPatch(row: ScheduleRow, window: number, now: number, isCounted = false): SchedulePatch {
   return {
-    ...placedAfter(row, window, row.fires + 1),
+    ...placedAfter(row, window, row.fires + (isCounted ? 0 : 1)),
     lastFireAt: window,
     lastRunId: windowRunId(row.id, window),
     lastError: null,

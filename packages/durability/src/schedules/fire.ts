@@ -9,7 +9,7 @@ import {
   refuse,
 } from './fire-failed.ts'
 import { absentOf, DONE, fired, firedPatch, type Step } from './fire-moves.ts'
-import { failuresAfter, isKnownByItsInsert, lastRunOf, validated } from './fire-policies.ts'
+import { failuresAfter, lastRunOf, validated } from './fire-policies.ts'
 import { decided, moved, moveOn, placedAfter, placedAt } from './moves.ts'
 import type { EngineParts } from './parts.ts'
 import type { RegisteredHandler, RegisteredOutside } from './registered.ts'
@@ -60,9 +60,7 @@ async function fireWindow(
   const { now } = time
   const runId = windowRunId(row.id, window)
   const registered = engine.registered(row.workflow)
-  const existing = isKnownByItsInsert(engine, row, window, latest, registered)
-    ? null
-    : await engine.store.getRun(runId)
+  const existing = await engine.store.getRun(runId)
   // A window that has a run is fired, however late: it has one entry in the history, and that is it.
   const isGivenUp =
     existing?.status === 'starting' &&
@@ -70,25 +68,42 @@ async function fireWindow(
     latest > window &&
     !(await isThereAfterAll(engine, row, existing))
   if (existing === null || isGivenUp) {
-    if (isGivenUp) await giveUpRun(engine, row, window, now, row.lastError ?? 'Its start failed')
-    const { catchup, jitterMs } = row.definition
-    if (catchup === 'skip' && now - latest > engine.graceMs + jitterMs)
-      return skipTo(engine, row, window, latest, now)
-    if (latest > window) return catchUp(engine, row, window, latest, now)
+    const { catchup, jitterMs, maxRuns } = row.definition
+    // A start that lost its advance may have been counted since this window became the next one.
+    if (maxRuns !== null && row.fires >= maxRuns) {
+      await moveOn(engine, row, { patch: { ...placedAt(row, null), updatedAt: now } })
+      return DONE
+    }
+    const isLate = catchup === 'skip' && now - latest > engine.graceMs + jitterMs
+    if (isLate || latest > window) {
+      const step = isLate
+        ? await skipTo(engine, row, window, latest, now)
+        : await catchUp(engine, row, window, latest, now)
+      // After the decision: a run that is over already would pass for a fired window, should this engine die in between.
+      if (isGivenUp) await giveUpRun(engine, row, window, now, row.lastError ?? 'Its start failed')
+      return step
+    }
   } else if (existing.status !== 'starting') {
     return fired(engine, row, window, now, existing)
   }
-  if (registered === undefined)
-    return refuse(engine, row, window, now, new WorkflowNotRegisteredError(row.workflow))
+  // While a start of this window may be under way, in another engine or one that died, no refusal is for good.
+  const refused = (error: unknown) =>
+    existing === null ? refuse(engine, row, window, now, error) : failed(engine, row, window, time, error)
+  if (registered === undefined) return refused(new WorkflowNotRegisteredError(row.workflow))
   let last: RunRow | null = null
   try {
     const refusal = await validated(engine, row, registered, time.late)
-    if (refusal !== undefined) return refuse(engine, row, window, now, refusal)
+    if (refusal !== undefined) return refused(refusal)
     last = await lastRunOf(engine, row)
   } catch (error) {
     return failed(engine, row, window, time, error)
   }
   const failures = failuresAfter(row, last)
+  // A start that was begun goes on, whatever its policies say now.
+  if (existing !== null) {
+    if (registered.kind === 'handler') return failed(engine, row, window, time, new Error(WAS_OUTSIDE))
+    return startOutside(engine, { ...row, failures }, window, time, registered, existing)
+  }
   if (row.definition.pauseAfterFailures !== null && failures >= row.definition.pauseAfterFailures) {
     return pauseFailing(engine, row, window, now, failures)
   }
@@ -101,8 +116,10 @@ async function fireWindow(
     return DONE
   }
   if (registered.kind === 'handler') return startHere(engine, { ...row, failures }, window, now, registered)
-  return startOutside(engine, { ...row, failures }, window, time, registered, existing)
+  return startOutside(engine, { ...row, failures }, window, time, registered, null)
 }
+
+const WAS_OUTSIDE = 'Its start outside the object was never answered, and its workflow is a handler now'
 
 /** Nothing ran for a while: on to the latest window, in one step and with one entry. It is fired as stored. */
 async function catchUp(
@@ -212,11 +229,12 @@ async function startOutside(
   }
   const startedAt = engine.now()
   const runPatch = { status, startedAt, finishedAt: status === 'complete' ? startedAt : null }
-  const patch = firedPatch(row, window, now)
+  const patch = firedPatch(row, window, now, existing?.counted)
   const result = await moveOn(engine, row, { patch, run: { started: insert.id, patch: runPatch } })
   if (result === 'moved') return { runId: insert.id, next: moved(row, patch) }
   // Another engine moved it, or a verb did: the run exists all the same, and its window counts once.
-  await engine.write(() => store.updateRun(insert.id, runPatch, ['starting', 'errored']))
+  // Counted first: a start that was counted is known to have succeeded, should this engine die in between.
   await engine.write(() => store.countFire(row.id, insert.id, window))
+  await engine.write(() => store.updateRun(insert.id, runPatch, ['starting', 'errored']))
   return DONE
 }

@@ -21,8 +21,8 @@ export async function moveOn(engine: EngineParts, row: ScheduleRow, move: Move):
 }
 
 /**
- * The run first: a crash after it repeats an idempotent start. The window is counted last, by the store's own unit, so
- * that it is counted once whoever else counts it.
+ * The run first: a crash after it repeats an idempotent start. The window is counted by the store's own unit, so that it is
+ * counted once whoever else counts it; then its run is called started, which a sweep does when a crash comes before.
  */
 async function stepByStep({ store }: EngineParts, unit: FireUnit): Promise<FireResult> {
   const { scheduleId, expected, absent, patch, run, decisions = [], retention } = unit
@@ -35,10 +35,10 @@ async function stepByStep({ store }: EngineParts, unit: FireUnit): Promise<FireR
     if (saved === 'over_limit' || saved === 'lost') return saved
   }
   if (!(await store.updateSchedule(scheduleId, patch, expected))) return 'lost'
-  if (run !== undefined && 'started' in run) await store.updateRun(run.started, run.patch, ['starting'])
   const runId = run === undefined ? undefined : 'insert' in run ? run.insert.id : run.started
   if (runId !== undefined && patch.lastFireAt != null)
     await store.countFire(scheduleId, runId, patch.lastFireAt)
+  if (run !== undefined && 'started' in run) await store.updateRun(run.started, run.patch, ['starting'])
   for (const decision of decisions) await store.saveDecision(decision)
   await store.trim(scheduleId, retention)
   return 'moved'

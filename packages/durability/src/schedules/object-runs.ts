@@ -3,10 +3,12 @@ import { report } from '../core/report.ts'
 import { ScheduledRunInterruptedError, ScheduledRunTimeoutError } from '../core/run-errors.ts'
 import { within } from '../core/timers.ts'
 import { errorText } from './error-text.ts'
-import { decided, moveOn, placedAt } from './moves.ts'
+import { MAX_WRITE_TRIES, READ_AHEAD } from './limits.ts'
+import { decided, type Move, moveOn, placedAt } from './moves.ts'
 import type { EngineParts } from './parts.ts'
 import { toStart } from './run-rows.ts'
-import { atOnce, LIVE_STATUSES, type RunPatch, type RunRow } from './store.ts'
+import { atOnce, LIVE_STATUSES, type RunPatch, type RunRow, type ScheduleRow } from './store.ts'
+import { absentWith, superseded } from './superseded.ts'
 
 /** The handlers of one engine: which run, which wait, and what becomes of those whose object died. */
 export interface ObjectRuns {
@@ -40,17 +42,21 @@ export function objectRunsOf(engine: EngineParts, boundTo: object): ObjectRuns {
   LIVE.set(boundTo, live)
   /** Handlers that use a slot: those of runs that are over too, until they settle. */
   let slots = 0
-  /** True until a look shows that none waits. */
-  let mayWait = true
+  /** The first that wait, in their order, read ahead. */
+  let ahead: RunRow[] = []
+  /** Whether others may wait beside them: true until a look shows that none does. */
+  let othersWait = true
   let looked = false
   const aborts = new Map<string, AbortController>()
   const executions = new Set<Promise<void>>()
+
+  const mayWait = () => othersWait || ahead.length > 0
 
   const freeSlots = () => engine.maxConcurrentRuns - slots
 
   const release = () => {
     slots -= 1
-    if (mayWait && !engine.draining()) engine.hold(startWaiting().catch(reported))
+    if (mayWait() && !engine.draining()) engine.hold(startWaiting().catch(reported))
   }
 
   const reported = (error: unknown) => report('schedules.runs_failed', error)
@@ -92,29 +98,14 @@ export function objectRunsOf(engine: EngineParts, boundTo: object): ObjectRuns {
     if (isStored) await countFailure(run, outcome)
   }
 
-  /** `pauseAfterFailures`: so many bad ends in a row of window runs. */
-  const countFailure = async ({ scheduleId, manual }: RunRow, { status }: RunPatch) => {
+  /** `pauseAfterFailures`: so many bad ends in a row of window runs. Others may write the row in between. */
+  const countFailure = async ({ scheduleId, manual }: RunRow, outcome: RunPatch) => {
     if (scheduleId === null || manual) return
-    const row = await store.getSchedule(scheduleId)
-    const limit = row?.definition.pauseAfterFailures ?? null
-    if (row === null || limit === null) return
-    const failures = status === 'complete' ? 0 : row.failures + 1
-    if (failures === row.failures) return
-    const now = engine.now()
-    if (failures < limit || row.paused) {
-      await moveOn(engine, row, { patch: { failures } })
-      return
+    for (let attempt = 0; attempt < MAX_WRITE_TRIES; attempt += 1) {
+      const row = await store.getSchedule(scheduleId)
+      const move = row === null ? undefined : await afterOutcome(engine, row, outcome)
+      if (row === null || move === undefined || (await moveOn(engine, row, move)) === 'moved') return
     }
-    const lastError = `Paused after ${failures} failed runs in a row`
-    const patch = {
-      ...placedAt(row, null),
-      finished: row.finished,
-      paused: true,
-      failures,
-      lastError,
-      updatedAt: now,
-    }
-    await moveOn(engine, row, { patch, decisions: [decided(row, 'paused', now, { reason: lastError })] })
   }
 
   const launch = (run: RunRow) => {
@@ -131,34 +122,58 @@ export function objectRunsOf(engine: EngineParts, boundTo: object): ObjectRuns {
     engine.hold(execution)
   }
 
+  const nextWaiting = async (): Promise<RunRow | undefined> => {
+    if (ahead.length === 0 && othersWait) {
+      const waiting = await store.listRuns({
+        namespace: engine.namespace,
+        kind: 'handler',
+        status: ['queued'],
+        order: 'queue',
+        limit: READ_AHEAD,
+      })
+      ahead = [...waiting]
+      othersWait = waiting.length === READ_AHEAD
+    }
+    return ahead.shift()
+  }
+
   /** Marks the first that wait as running, as many as there are slots, and calls their handlers. */
   const startWaiting = async () => {
-    const free = freeSlots()
-    if (free <= 0 || engine.draining()) return
-    const waiting = await store.listRuns({
-      namespace: engine.namespace,
-      kind: 'handler',
-      status: ['queued'],
-      order: 'queue',
-      limit: free,
-    })
-    mayWait = waiting.length === free
-    for (const run of waiting) {
-      if (freeSlots() <= 0) return
-      const patch = { status: 'running', startedAt: engine.now() } as const
+    while (freeSlots() > 0 && !engine.draining()) {
+      // Taken before anything is awaited, so that two that look at once start no more than there are slots.
       slots += 1
-      live.add(run.id)
-      let isMarked = false
+      let marked: RunRow | undefined
+      let isNone = false
       try {
-        isMarked = await engine.write(() => store.updateRun(run.id, patch, ['queued']))
+        const run = await nextWaiting()
+        isNone = run === undefined
+        if (run !== undefined) marked = await mark(run)
       } finally {
-        if (!isMarked) {
-          slots -= 1
-          live.delete(run.id)
-        }
+        if (marked === undefined) slots -= 1
+        // Cancelled meanwhile, or not to be written: whatever waits is read again.
+        if (marked === undefined && !isNone) waits()
       }
-      if (isMarked) launch({ ...run, ...patch })
+      if (isNone) return
+      if (marked !== undefined) launch(marked)
     }
+  }
+
+  const mark = async (run: RunRow): Promise<RunRow | undefined> => {
+    const patch = { status: 'running', startedAt: engine.now() } as const
+    live.add(run.id)
+    let isMarked = false
+    try {
+      isMarked = await engine.write(() => store.updateRun(run.id, patch, ['queued']))
+      return isMarked ? { ...run, ...patch } : undefined
+    } finally {
+      if (!isMarked) live.delete(run.id)
+    }
+  }
+
+  /** One that is new may come before those that were read. */
+  const waits = () => {
+    othersWait = true
+    ahead = []
   }
 
   /** Whether an instance that is gone left anything: asked once, and one row read when it did not. */
@@ -174,7 +189,7 @@ export function objectRunsOf(engine: EngineParts, boundTo: object): ObjectRuns {
     )
     if (left === undefined) {
       looked = true
-      mayWait = false
+      othersWait = false
     }
   }
 
@@ -195,22 +210,20 @@ export function objectRunsOf(engine: EngineParts, boundTo: object): ObjectRuns {
   return {
     reserve() {
       if (!looked) firstLook()
-      if (freeSlots() <= 0 || mayWait) return false
+      if (freeSlots() <= 0 || mayWait()) return false
       slots += 1
       return true
     },
     release,
     launch,
-    waits() {
-      mayWait = true
-    },
+    waits,
     async look() {
       if (!looked) await settleInterrupted()
-      if (mayWait) await startWaiting()
+      if (mayWait()) await startWaiting()
     },
     hasDue() {
       if (!looked) firstLook()
-      return !looked || (mayWait && freeSlots() > 0)
+      return !looked || (mayWait() && freeSlots() > 0)
     },
     busy: () => executions.size > 0,
     abort(runId) {
@@ -221,5 +234,36 @@ export function objectRunsOf(engine: EngineParts, boundTo: object): ObjectRuns {
     async settled() {
       while (executions.size > 0) await Promise.all(executions)
     },
+  }
+}
+
+/** What a window's run that ended changes of its schedule; `undefined` for nothing. */
+async function afterOutcome(
+  engine: EngineParts,
+  row: ScheduleRow,
+  { status }: RunPatch,
+): Promise<Move | undefined> {
+  const limit = row.definition.pauseAfterFailures
+  if (limit === null) return undefined
+  const failures = status === 'complete' ? 0 : row.failures + 1
+  if (failures === row.failures) return undefined
+  if (failures < limit || row.paused) return { patch: { failures } }
+  const now = engine.now()
+  const lastError = `Paused after ${failures} failed runs in a row`
+  const decisions = [
+    ...(await superseded(engine, row, now, lastError)),
+    decided(row, 'paused', now, { reason: lastError }),
+  ]
+  return {
+    patch: {
+      ...placedAt(row, null),
+      finished: row.finished,
+      paused: true,
+      failures,
+      lastError,
+      updatedAt: now,
+    },
+    decisions,
+    absent: absentWith(row, decisions),
   }
 }

@@ -1,8 +1,9 @@
 import { report } from '../core/report.ts'
-import { EXPIRED_BATCH, SWEEP_EVERY_MS } from './limits.ts'
-import { decided } from './moves.ts'
+import { EXPIRED_BATCH, EXPIRED_EVERY_MS, SWEEP_EVERY_MS } from './limits.ts'
+import { decided, moveOn } from './moves.ts'
 import type { EngineParts } from './parts.ts'
-import type { RunRow } from './store.ts'
+import type { OutsideStatus, Registered } from './registered.ts'
+import type { RunRow, ScheduleRow } from './store.ts'
 
 /** Looks now and then for what nobody looks after: starts whose engine died, and runs that are old enough to go. */
 export interface Sweeper {
@@ -12,6 +13,8 @@ export interface Sweeper {
 export function sweeperOf(engine: EngineParts): Sweeper {
   const { store } = engine
   let sweptAt: number | undefined
+  /** When runs that are old enough to go are looked for again. */
+  let expiredAt = 0
 
   /** A start that was under way when its engine died, and that no schedule will repeat. */
   const settleOrphan = async (run: RunRow, now: number) => {
@@ -19,18 +22,19 @@ export function sweeperOf(engine: EngineParts): Sweeper {
     // The schedule still stands at this window: firing it repeats the start.
     if (row !== null && !row.paused && row.nextWindow === run.scheduledTime) return
     const registered = engine.registered(run.workflow)
-    if (registered === undefined || registered.kind === 'handler') return
-    const { status, error } = (await registered.status?.(run.id)) ?? { status: 'unknown', error: null }
-    if (status === 'unknown') {
+    if (registered === undefined) return
+    const isFired = run.counted || row?.lastRunId === run.id
+    const { status, error } = await statusOf(run, registered, isFired)
+    if (status === 'unknown' && !isFired) {
       const reason = 'Its start was never answered'
+      if (row !== null && !(await giveUp(row, run, now, reason))) return
       const patch = { status: 'errored', finishedAt: now, error: reason } as const
-      const isOver = await engine.write(() => store.updateRun(run.id, patch, ['starting']))
-      if (isOver && row !== null) {
-        await engine.write(() =>
-          store.saveDecision(decided(row, 'start_failed', now, { window: run.scheduledTime, reason })),
-        )
-      }
+      await engine.write(() => store.updateRun(run.id, patch, ['starting']))
       return
+    }
+    if (row !== null && run.scheduledTime !== null) {
+      const window = run.scheduledTime
+      await engine.write(() => store.countFire(row.id, run.id, window))
     }
     const isOver = status !== 'running' && status !== 'queued'
     const patch = {
@@ -40,10 +44,21 @@ export function sweeperOf(engine: EngineParts): Sweeper {
       finishedAt: isOver ? now : null,
     } as const
     await engine.write(() => store.updateRun(run.id, patch, ['starting']))
-    if (row !== null && run.scheduledTime !== null) {
-      const window = run.scheduledTime
-      await engine.write(() => store.countFire(row.id, run.id, window))
-    }
+  }
+
+  const statusOf = async (run: RunRow, registered: Registered, isFired: boolean): Promise<OutsideStatus> => {
+    if (isFired && run.kind === 'dispatch') return { status: 'complete', error: null }
+    const asked = registered.kind === 'handler' ? undefined : await registered.status?.(run.id)
+    return asked ?? { status: 'unknown', error: null }
+  }
+
+  /** One entry of the history, whichever engine writes it; `false` when another one is at the schedule. */
+  const giveUp = async (row: ScheduleRow, run: RunRow, now: number, reason: string): Promise<boolean> => {
+    const window = run.scheduledTime
+    const decisions = await store.listDecisions(row.id, engine.keptDecisions)
+    if (decisions.some((one) => one.scheduledTime === window)) return true
+    const decision = decided(row, 'start_failed', now, { window, reason })
+    return (await moveOn(engine, row, { patch: {}, decisions: [decision] })) === 'moved'
   }
 
   const settleOrphans = async (now: number) => {
@@ -63,7 +78,10 @@ export function sweeperOf(engine: EngineParts): Sweeper {
       sweptAt = now
       try {
         if (engine.startsOutside) await settleOrphans(now)
-        await engine.write(() => store.removeExpiredRuns(now, EXPIRED_BATCH))
+        if (now < expiredAt && expiredAt - now <= EXPIRED_EVERY_MS) return
+        // No alarm is set for them, so none has to be put right.
+        const removed = await store.removeExpiredRuns(now, EXPIRED_BATCH)
+        expiredAt = removed < EXPIRED_BATCH ? now + EXPIRED_EVERY_MS : now
       } catch (error) {
         report('schedules.sweep_failed', error)
       }

@@ -41,11 +41,11 @@ import {
 import { decided, moveOn, placedAt } from './moves.ts'
 import { newRow } from './new-row.ts'
 import type { EngineParts } from './parts.ts'
-import { windowRunId } from './run-id.ts'
 import { runRowOf } from './run-rows.ts'
 import { type Page, pageOf, pageSizeOf, type RunDescription, type Runs } from './runs.ts'
 import type { DecisionRow, SchedulePatch, ScheduleRow } from './store.ts'
-import { effectiveAt, latestDueWindow, nextWindow } from './timing.ts'
+import { absentWith, lastDecided, superseded } from './superseded.ts'
+import { nextWindow } from './timing.ts'
 import { noWindow, type PreviewedWindow, windowsOf } from './windows.ts'
 
 /** `engine.schedules`: what users' schedules are managed with. */
@@ -116,7 +116,7 @@ export function verbsOf(engine: EngineParts, runs: Runs): Schedules<unknown> {
       const result = await moveOn(engine, row, {
         patch,
         decisions: made.decisions ?? [],
-        absent: absentOf(row, made.decisions),
+        absent: absentWith(row, made.decisions),
       })
       if (result === 'moved') return { ...row, ...patch, writes: row.writes + 1 }
     }
@@ -138,25 +138,11 @@ export function verbsOf(engine: EngineParts, runs: Runs): Schedules<unknown> {
     return (await engine.write(() => store.saveSchedule(placed))) ? placed : undefined
   }
 
-  /** The due windows that will not run: one entry, unless a run of them exists or is being started. */
-  const superseded = async (row: ScheduleRow, now: number, reason: string): Promise<DecisionRow[]> => {
-    const { nextWindow: window } = row
-    if (window === null || effectiveAt(row.id, window, row.definition) > now) return []
-    if ((await store.getRun(windowRunId(row.id, window))) !== null) return []
-    let to = window
-    try {
-      to = latestDueWindow(row.id, row.definition, window, now)
-    } catch {
-      // A definition that does not evaluate: the stored window is all that is known.
-    }
-    return [decided(row, 'superseded', now, { window: to, from: window, to, reason })]
-  }
-
   /** Where a schedule goes on that is live from now. Throws when its definition does not evaluate. */
-  const placedFromNow = (row: ScheduleRow, now: number): SchedulePatch => {
+  const placedFromNow = async (row: ScheduleRow, now: number): Promise<SchedulePatch> => {
     const { maxRuns } = row.definition
     const isUsedUp = maxRuns !== null && row.fires >= maxRuns
-    const after = Math.max(now, row.lastFireAt ?? 0)
+    const after = Math.max(now, await lastDecided(engine, row))
     return placedAt(row, isUsedUp ? null : nextWindow(row.definition, after))
   }
 
@@ -181,18 +167,22 @@ export function verbsOf(engine: EngineParts, runs: Runs): Schedules<unknown> {
     const isOther = !isSameTiming(row.definition, definition)
     if (isOther) checkJitter(definition, now)
     if (paused && !row.paused) {
-      decisions.push(...(await superseded(row, now, 'paused')), decided(row, 'paused', now, { reason: note }))
-      const { finished } = placedFromNow(next, now)
+      decisions.push(
+        ...(await superseded(engine, row, now, 'paused')),
+        decided(row, 'paused', now, { reason: note }),
+      )
+      const { finished } = await placedFromNow(next, now)
       return { patch: { ...patch, ...placedAt(next, null), finished: finished ?? false }, decisions }
     }
     if (paused) {
-      const { finished } = isOther ? placedFromNow(next, now) : row
+      const { finished } = isOther ? await placedFromNow(next, now) : row
       return { patch: { ...patch, finished: finished ?? false }, decisions }
     }
-    if (row.paused) decisions.push(decided(row, 'resumed', now, {}))
-    else if (isOther) decisions.push(...(await superseded(row, now, 'its timing was changed')))
+    const resumed = row.paused && { failures: await failuresAtResume(engine, row) }
+    if (resumed) decisions.push(decided(row, 'resumed', now, {}))
+    else if (isOther) decisions.push(...(await superseded(engine, row, now, 'its timing was changed')))
     const isPlaced = isOther || row.paused
-    return { patch: { ...patch, ...(isPlaced && placedFromNow(next, now)) }, decisions }
+    return { patch: { ...patch, ...resumed, ...(isPlaced && (await placedFromNow(next, now))) }, decisions }
   }
 
   /** A due window runs under the old timing first, where its run and the schedule are one unit. */
@@ -239,7 +229,7 @@ export function verbsOf(engine: EngineParts, runs: Runs): Schedules<unknown> {
         const result = await moveOn(engine, row, {
           patch,
           decisions: change.decisions ?? [],
-          absent: absentOf(row, change.decisions),
+          absent: absentWith(row, change.decisions),
         })
         if (result === 'moved') return describedSchedule({ ...row, ...patch })
       }
@@ -253,7 +243,7 @@ export function verbsOf(engine: EngineParts, runs: Runs): Schedules<unknown> {
           return text === undefined || text === current.note ? undefined : { patch: { note: text } }
         const patch = { ...placedAt(current, null), finished: current.finished, paused: true }
         const decisions = [
-          ...(await superseded(current, now, 'paused')),
+          ...(await superseded(engine, current, now, 'paused')),
           decided(current, 'paused', now, { reason: text ?? null }),
         ]
         return { patch: { ...patch, ...(text !== undefined && { note: text }) }, decisions }
@@ -265,7 +255,7 @@ export function verbsOf(engine: EngineParts, runs: Runs): Schedules<unknown> {
       const row = await rewrite(id, async (current, now) => {
         if (!current.paused || current.finished) return undefined
         const failures = await failuresAtResume(engine, current)
-        const patch = { ...placedFromNow(current, now), paused: false, failures }
+        const patch = { ...(await placedFromNow(current, now)), paused: false, failures }
         return { patch, decisions: [decided(current, 'resumed', now, {})] }
       })
       return describedSchedule(row)
@@ -337,12 +327,6 @@ export function verbsOf(engine: EngineParts, runs: Runs): Schedules<unknown> {
       return historyOf(engine, await found(id), pageSizeOf(limit))
     },
   }
-}
-
-/** A window that is superseded must not be started by another engine meanwhile. */
-function absentOf(row: ScheduleRow, decisions: readonly DecisionRow[] = []): string | undefined {
-  const isSuperseded = decisions.some(({ decision }) => decision === 'superseded')
-  return isSuperseded && row.nextWindow !== null ? windowRunId(row.id, row.nextWindow) : undefined
 }
 
 interface Change {

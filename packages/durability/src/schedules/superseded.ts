@@ -1,0 +1,43 @@
+import { decided } from './moves.ts'
+import type { EngineParts } from './parts.ts'
+import { windowRunId } from './run-id.ts'
+import type { DecisionRow, ScheduleRow } from './store.ts'
+import { effectiveAt, latestDueWindow, nextWindow } from './timing.ts'
+
+/** The windows that are due and will not run, as one entry; none of a window whose run exists or is being started. */
+export async function superseded(
+  engine: EngineParts,
+  row: ScheduleRow,
+  now: number,
+  reason: string,
+): Promise<DecisionRow[]> {
+  const { nextWindow: window } = row
+  if (window === null || effectiveAt(row.id, window, row.definition) > now) return []
+  const hasRun = (await engine.store.getRun(windowRunId(row.id, window))) !== null
+  let from: number | null = window
+  let to = window
+  try {
+    if (hasRun) from = nextWindow(row.definition, window)
+    to = latestDueWindow(row.id, row.definition, window, now)
+  } catch {
+    // A definition that does not evaluate: the stored window is all that is known.
+    if (hasRun) return []
+  }
+  if (from === null || to < from) return []
+  return [decided(row, 'superseded', now, { window: to, from, to, reason })]
+}
+
+/** A window that is superseded must not be started by another engine meanwhile. */
+export function absentWith(row: ScheduleRow, decisions: readonly DecisionRow[] = []): string | undefined {
+  const { nextWindow: window } = row
+  const isSuperseded = decisions.some(
+    ({ decision, scheduledTime, from }) => decision === 'superseded' && (from ?? scheduledTime) === window,
+  )
+  return isSuperseded && window !== null ? windowRunId(row.id, window) : undefined
+}
+
+/** The last window of which the history says something: none up to it gets another entry, also when the clock went back. */
+export async function lastDecided(engine: EngineParts, row: ScheduleRow): Promise<number> {
+  const decisions = await engine.store.listDecisions(row.id, engine.keptDecisions)
+  return Math.max(row.lastFireAt ?? 0, ...decisions.map(({ scheduledTime }) => scheduledTime ?? 0))
+}
