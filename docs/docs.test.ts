@@ -3,11 +3,14 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import * as limits from '../packages/durability/src/core/limits.ts'
+import * as coreLimits from '../packages/durability/src/core/limits.ts'
 import { DurabilitySchedule } from '../packages/durability/src/experimental/index.ts'
 import { DurabilityAlarms, DurabilityScheduler } from '../packages/durability/src/index.ts'
+import { DurabilityEngine, memoryStore } from '../packages/durability/src/schedules/index.node.ts'
+import * as scheduleLimits from '../packages/durability/src/schedules/limits.ts'
 import { simulateObject } from '../packages/durability/src/testing/index.ts'
 
+const limits = { ...coreLimits, ...scheduleLimits }
 const ROOT = join(import.meta.dirname, '..')
 const PACKAGE = 'packages/durability'
 
@@ -68,6 +71,23 @@ function slug(heading: string): string {
     .replace(/[^\p{L}\p{N}\- _]/gu, '')
     .replaceAll(' ', '-')
 }
+
+describe('pages about durability/schedules', () => {
+  const about = pages.filter((page) => read(page).includes('durability/schedules'))
+  const named = about.flatMap((page) =>
+    [...proseOf(page).matchAll(/`([\w.-]+\.test\.ts)`,\s+"([^"…]+)"/g)].map(([, file = '', name = '']) => ({
+      page,
+      file,
+      name: name.replace(/\s+/g, ' '),
+    })),
+  )
+
+  test('name tests that exist', () => {
+    expect(named.length).toBeGreaterThan(20)
+    const missing = named.filter(({ file, name }) => !holdsTest(file, name))
+    expect(missing).toEqual([])
+  })
+})
 
 describe('docs/guarantees.md', () => {
   const rows = guarantees()
@@ -163,24 +183,30 @@ function declares(file: string, name: string): boolean {
 describe('docs/reference.md', () => {
   const reference = read('docs/reference.md')
 
-  test.each(['index', 'experimental/index', 'cron/index', 'utils/index', 'testing/index'])(
-    'has every export of src/%s.ts',
-    (entry) => {
-      const heading = entry === 'index' ? '`durability`' : `\`durability/${entry.split('/')[0]}\``
-      const section = reference.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
-      const names = [...read(`${PACKAGE}/src/${entry}.ts`).matchAll(/export (?:type )?\{([^}]*)\}/g)]
-        .flatMap(([, list = '']) => list.split(','))
-        .map((name) => name.replace('type ', '').trim())
-        .filter((name) => name !== '')
-      expect(names.length).toBeGreaterThan(0)
-      expect(names.filter((name) => !new RegExp(`\`${name}\\b`).test(section))).toEqual([])
-    },
-  )
+  test.each([
+    'index',
+    'experimental/index',
+    'schedules/index',
+    'schedules/index.node',
+    'cron/index',
+    'utils/index',
+    'testing/index',
+  ])('has every export of src/%s.ts', (entry) => {
+    const heading = entry === 'index' ? '`durability`' : `\`durability/${entry.split('/')[0]}\``
+    const section = reference.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
+    const names = [...read(`${PACKAGE}/src/${entry}.ts`).matchAll(/export (?:type )?\{([^}]*)\}/g)]
+      .flatMap(([, list = '']) => list.split(','))
+      .map((name) => name.replace('type ', '').trim())
+      .filter((name) => name !== '')
+    expect(names.length).toBeGreaterThan(0)
+    expect(names.filter((name) => !new RegExp(`\`${name}\\b`).test(section))).toEqual([])
+  })
 
   test.each([
     { of: 'DurabilitySchedulerOptions', source: 'core/scheduler.ts', construct: schedulerWith },
     { of: 'DurabilityAlarmsOptions', source: 'alarms/options.ts', construct: alarmsWith },
     { of: 'DurabilityScheduleOptions', source: 'experimental/options.ts', construct: scheduleWith },
+    { of: 'DurabilityEngineOptions', source: 'schedules/engine.ts', construct: engineWith },
   ])('has the defaults and limits of $of', ({ of, source, construct }) => {
     const table = reference.split(`\n\`${of}\`:\n`)[1]?.split('\n\n')[0] ?? ''
     const options = [...table.matchAll(/^\| `([\w.]+)` \| ([^|]*) \| ([\d,]+) \| ([\d,]+) \|/gm)]
@@ -190,6 +216,14 @@ describe('docs/reference.md', () => {
       const expected = byDefault.startsWith('none') ? undefined : numberOf(byDefault)
       expect(defaultIn(read(`${PACKAGE}/src/${source}`), name), name).toBe(expected)
     }
+  })
+})
+
+test('docs/reference.md has every number that bounds schedules', () => {
+  const table = read('docs/reference.md').split('\n### Numbers\n')[1]?.split('\n## ')[0] ?? ''
+  const told = [...table.matchAll(/^\| .* \| ([\d,]+) \| `(\w+)` \|$/gm)]
+  expect(Object.fromEntries(told.map(([, number = '', name = '']) => [name, numberOf(number)]))).toEqual({
+    ...scheduleLimits,
   })
 })
 
@@ -258,6 +292,10 @@ function scheduleWith(options: Options): void {
   }).instance
 }
 
+function engineWith(options: Options): void {
+  new DurabilityEngine({ store: memoryStore(), workflows: {}, ...options })
+}
+
 /** What a refused value is told to be. */
 function rangeOf(construct: (options: Options) => void, name: string): [number, number] | string {
   const [outer = '', inner] = name.split('.')
@@ -274,8 +312,8 @@ function rangeOf(construct: (options: Options) => void, name: string): [number, 
 function defaultIn(source: string, name: string): number | undefined | string {
   const short = name.split('.').at(-1) ?? ''
   const [, text = 'not found'] =
-    new RegExp(`\\b${short}: \\[?(?:'number', )?([\\w *]+)[,\\]]`).exec(source) ?? []
-  if (text === 'undefined' || text === 'NEVER') return undefined
+    new RegExp(`\\b${short}: \\[?(?:'number', )?([\\w. *]+)[,\\]]`).exec(source) ?? []
+  if (['undefined', 'NEVER', 'Number.POSITIVE_INFINITY'].includes(text)) return undefined
   const product = text
     .split('*')
     .map((factor) => factor.trim())
