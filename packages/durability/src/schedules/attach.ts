@@ -8,6 +8,12 @@ import type { Ticker } from './tick.ts'
  */
 const INTERRUPTED_WITHIN_MS = 60 * 60_000
 
+/**
+ * ms after which the alarm is due again that found a drained engine: an idle instance is gone by then, and the next one,
+ * which the alarm makes, fires what was left.
+ */
+const LEFT_FOR_MS = 60_000
+
 export interface AttachedEngine {
   readonly namespace: string | undefined
   /** Whether passes fire due schedules. */
@@ -26,7 +32,13 @@ export function helperOf(engine: AttachedEngine): SchedulerHelper {
   /** A pass of this engine is at work: what is due is its business until it ends. */
   let firing = false
 
-  const nextDueAt = () => (engine.fires && !engine.draining() ? engine.ticker().nextDueAt() : undefined)
+  const nextDueAt = () => (engine.fires ? engine.ticker().nextDueAt() : undefined)
+
+  /** A drained engine starts nothing, and leaves the alarm to the object's next instance. */
+  const leftAt = (now: number) => {
+    const dueAt = engine.objectRuns()?.hasDue() === true ? now : nextDueAt()
+    return dueAt !== undefined && dueAt <= now ? now + LEFT_FOR_MS : dueAt
+  }
 
   const fire = async (now: number) => {
     const runs = engine.objectRuns()
@@ -42,12 +54,13 @@ export function helperOf(engine: AttachedEngine): SchedulerHelper {
     timed: true,
 
     nextAt(now) {
+      if (engine.draining()) return leftAt(now)
       if (firing) {
         // The write that fires the last one that is due arms the alarm for the next, in the same unit.
         const dueAt = engine.ticker().hasMore() ? undefined : nextDueAt()
         return dueAt !== undefined && dueAt > now ? dueAt : undefined
       }
-      if (engine.objectRuns()?.hasDue() === true && !engine.draining()) return now
+      if (engine.objectRuns()?.hasDue() === true) return now
       const dueAt = nextDueAt()
       if (dueAt === undefined || goesOnAt === undefined) return dueAt
       return Math.max(dueAt, goesOnAt)
