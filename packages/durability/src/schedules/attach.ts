@@ -32,11 +32,11 @@ export function helperOf(engine: AttachedEngine): SchedulerHelper {
   /** A pass of this engine is at work: what is due is its business until it ends. */
   let firing = false
 
-  const nextDueAt = () => (engine.fires ? engine.ticker().nextDueAt() : undefined)
+  const nextDueAt = (now: number) => (engine.fires ? engine.ticker().nextDueAt(now) : undefined)
 
   /** A drained engine starts nothing, and leaves the alarm to the object's next instance. */
   const leftAt = (now: number) => {
-    const dueAt = engine.objectRuns()?.hasDue() === true ? now : nextDueAt()
+    const dueAt = engine.objectRuns()?.hasDue() === true ? now : nextDueAt(now)
     return dueAt !== undefined && dueAt <= now ? now + LEFT_FOR_MS : dueAt
   }
 
@@ -57,11 +57,11 @@ export function helperOf(engine: AttachedEngine): SchedulerHelper {
       if (engine.draining()) return leftAt(now)
       if (firing) {
         // The write that fires the last one that is due arms the alarm for the next, in the same unit.
-        const dueAt = engine.ticker().hasMore() ? undefined : nextDueAt()
+        const dueAt = engine.ticker().hasMore() ? undefined : nextDueAt(now)
         return dueAt !== undefined && dueAt > now ? dueAt : undefined
       }
       if (engine.objectRuns()?.hasDue() === true) return now
-      const dueAt = nextDueAt()
+      const dueAt = nextDueAt(now)
       if (dueAt === undefined || goesOnAt === undefined) return dueAt
       return Math.max(dueAt, goesOnAt)
     },
@@ -78,8 +78,9 @@ export function helperOf(engine: AttachedEngine): SchedulerHelper {
     },
 
     fallbackWithinMs(now) {
-      if (engine.objectRuns()?.busy() !== true) return undefined
-      const dueAt = nextDueAt()
+      // A pass that has more to fire is made again after a crash, and looks.
+      if (engine.objectRuns()?.busy() !== true || (firing && engine.ticker().hasMore())) return undefined
+      const dueAt = nextDueAt(now)
       return dueAt !== undefined && dueAt - now <= INTERRUPTED_WITHIN_MS ? undefined : INTERRUPTED_WITHIN_MS
     },
   }

@@ -137,10 +137,10 @@ export function d1Store(database: D1Like, options: SqlStoreOptions = {}): Schedu
     updateRun: (id, patch, from) => wrote(sql.updateRun(id, patch, from)),
     deleteRun: (id) => wrote(sql.deleteRun(id)),
     async listRuns(query) {
-      const sides = sql.sidesOf(query)
-      const lists = await Promise.all(sides.map((over) => rows(sql.listRuns(query, over))))
+      const phases = sql.phasesOf(query)
+      const lists = await Promise.all(phases.map((phase) => rows(sql.listRuns(query, phase))))
       const runs: RunRow[] = lists.flat().map(runRow)
-      return sides.length === 1 ? runs : runs.sort(newestFirst).slice(0, query.limit)
+      return phases.length === 1 ? runs : runs.sort(newestFirst).slice(0, query.limit)
     },
 
     async saveDecision(row) {

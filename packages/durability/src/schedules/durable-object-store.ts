@@ -59,8 +59,8 @@ export function durableObjectStore(storage: ObjectStorage, options: SqlStoreOpti
   const countOf = (statement: sql.Statement) => Number(rows(statement)[0]?.count ?? 0)
 
   const listRuns = (query: RunQuery): RunRow[] => {
-    const sides = sql.sidesOf(query)
-    const lists = sides.map((over) => rows(sql.listRuns(query, over)).map(runRow))
+    const phases = sql.phasesOf(query)
+    const lists = phases.map((phase) => rows(sql.listRuns(query, phase)).map(runRow))
     return lists.length === 1 ? (lists[0] ?? []) : lists.flat().sort(newestFirst).slice(0, query.limit)
   }
 
@@ -71,6 +71,13 @@ export function durableObjectStore(storage: ObjectStorage, options: SqlStoreOpti
   }: Omit<FireUnit, 'expected' | 'patch'>) => {
     for (const decision of decisions) write(sql.insertDecision(decision))
     if (decisions.length > 0) write(sql.trimDecisions(scheduleId, retention.decisions))
+  }
+
+  /** At most two, so that it costs the same every time. Answers how many. */
+  const removeOldestRuns = (scheduleId: string, keptId: SqlValue, count: number): number => {
+    let removed = 0
+    while (removed < Math.min(count, 2) && write(sql.removeOldestRun(scheduleId, keptId)) > 0) removed += 1
+    return removed
   }
 
   /** Whether the run is there now and was not counted before. */
@@ -94,10 +101,7 @@ export function durableObjectStore(storage: ObjectStorage, options: SqlStoreOpti
     if (written === 'over_limit') return 'over_limit'
     const fires = written === 'counted' ? 1 : 0
     let kept = Number(stored.kept_runs) + fires
-    if (fires > 0 && kept > retention.runs) {
-      const lastRunId = patch.lastRunId ?? null
-      kept -= write(sql.removeOldestRuns(scheduleId, lastRunId, Math.min(kept - retention.runs, 2)))
-    }
+    if (fires > 0) kept -= removeOldestRuns(scheduleId, patch.lastRunId ?? null, kept - retention.runs)
     if (patch.definition !== undefined) sql.writeTags(scheduleId, patch.definition.tags).forEach(write)
     writeDecisions(unitOf)
     write(sql.updateSchedule(patch, sql.asExpected(scheduleId, undefined), { kept_runs: kept }, fires))
@@ -154,15 +158,9 @@ export function durableObjectStore(storage: ObjectStorage, options: SqlStoreOpti
         const [stored] = rows(sql.selectSchedule(scheduleId))
         if (stored === undefined) return
         const count = countOf(sql.countRuns(scheduleId))
-        const lastRunId = stored.last_run_id ?? null
-        const over = Math.max(count - retention.runs, 0)
-        const removed =
-          over === 0
-            ? 0
-            : write(sql.removeOldestRuns(scheduleId, lastRunId as string | null, Math.min(over, 2)))
-        if (stored.kept_runs !== count - removed) {
-          write(sql.updateSchedule({}, sql.asExpected(scheduleId, undefined), { kept_runs: count - removed }))
-        }
+        const kept = count - removeOldestRuns(scheduleId, stored.last_run_id, count - retention.runs)
+        if (stored.kept_runs !== kept)
+          write(sql.updateSchedule({}, sql.asExpected(scheduleId, undefined), { kept_runs: kept }))
         write(sql.trimDecisions(scheduleId, retention.decisions))
       }),
     removeExpiredRuns: (now, limit) =>
@@ -186,7 +184,7 @@ function isThere({ sql: text, bindings }: sql.Statement): sql.Statement {
   return { sql: `SELECT count(*) AS count WHERE ${text}`, bindings }
 }
 
-/** The order of both sides put together. */
+/** The order of all phases put together. */
 export function newestFirst(one: RunRow, other: RunRow): number {
   return other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1)
 }

@@ -6,6 +6,7 @@ import { report } from '../core/report.ts'
 import type { DurabilityScheduler } from '../core/scheduler.ts'
 import { helperOf } from './attach.ts'
 import { StoreNotCapableError } from './errors.ts'
+import { inTurnOf } from './in-turn.ts'
 import { KEPT_DECISIONS, KEPT_RUNS, MAX_NAME_LENGTH } from './limits.ts'
 import { type ObjectRuns, objectRunsOf } from './object-runs.ts'
 import type { EngineParts } from './parts.ts'
@@ -174,6 +175,7 @@ function engineOf(options: DurabilityEngineOptions) {
   let port: SchedulerPort | undefined
   let isDraining = false
   const held = new Set<Promise<unknown>>()
+  const soonest = inTurnOf<number | undefined>(store.boundTo)
   /** The scheduler's, from when it is attached on. */
   const clock: Clock = {
     now: () => (port?.clock ?? systemClock).now(),
@@ -192,7 +194,17 @@ function engineOf(options: DurabilityEngineOptions) {
       if (name === undefined) throw new TypeError('The workflow is not one of options.workflows')
       return name
     },
-    write: (write) => (port === undefined ? write() : port.transaction(write)),
+    soonest,
+    write(write) {
+      soonest.forget()
+      try {
+        return port === undefined ? write() : port.transaction(write)
+      } catch (error) {
+        // What was read before it was undone.
+        soonest.forget()
+        throw error
+      }
+    },
     hold(work) {
       const settled = work.catch((error: unknown) => report('schedules.failed', error))
       held.add(settled)

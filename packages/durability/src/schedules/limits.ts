@@ -48,9 +48,13 @@ export const KEPT_RUNS = 50
 export const KEPT_DECISIONS = 50
 /** ms. What is kept of schedules that are gone, and of runs without one. */
 export const RUN_AGE_MS: number = 30 * 24 * 60 * 60_000
-/** Expired runs that are removed at once, and ms between two looks. */
+/** Expired runs that are removed at once, and ms between two looks when there were fewer. */
 export const EXPIRED_BATCH = 100
+export const EXPIRED_EVERY_MS: number = 60 * 60_000
+/** ms between two looks for starts whose engine died. */
 export const SWEEP_EVERY_MS = 60_000
+/** Waiting runs that are read at once: whoever starts the next one reads those that run already over again. */
+export const READ_AHEAD = 25
 
 /** UTF-16 units of a stored error. */
 export const MAX_ERROR_LENGTH = 1_000

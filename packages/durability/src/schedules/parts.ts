@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts'
+import type { InTurn } from './in-turn.ts'
 import type { ObjectRuns } from './object-runs.ts'
 import type { Registered } from './registered.ts'
 import type { Awaitable, ScheduleStore } from './store.ts'
@@ -26,6 +27,8 @@ export interface EngineParts {
   registered(name: string): Registered | undefined
   /** The name of a registered value; a string is one already. */
   nameOf(workflow: unknown): string
+  /** When the soonest schedule is due, as this turn read it. */
+  readonly soonest: InTurn<number | undefined>
   /** Makes a write; where a scheduler drives the engine, the alarm is put right in the same unit. */
   write<T>(write: () => Awaitable<T>): Awaitable<T>
   /** Keeps the object alive until it settles. */

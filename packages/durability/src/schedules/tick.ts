@@ -15,10 +15,18 @@ export interface Ticker {
    */
   pass(now: number): Promise<boolean>
   /** When the soonest schedule is due that is not being fired; `undefined` for never. For bound stores only. */
-  nextDueAt(): number | undefined
-  /** Whether the batch at hand holds schedules that have not been fired yet. */
+  nextDueAt(now: number): number | undefined
+  /** Whether the pass at work has more to fire than the schedule that it is writing. */
   hasMore(): boolean
   settled(): Promise<void>
+}
+
+/** How far a pass has come. */
+interface Progress {
+  /** Of the batch at hand, and one more when others may follow. */
+  unfired: number
+  /** Fires of handlers that are under way. */
+  handlers: number
 }
 
 export function tickerOf(engine: EngineParts): Ticker {
@@ -26,11 +34,20 @@ export function tickerOf(engine: EngineParts): Ticker {
   /** Schedules whose start is under way: no other tick of this engine takes them up. */
   const inFlight = new Map<string, Promise<string[]>>()
 
-  let unfired = 0
+  /** The pass at work, or the last one. */
+  let passed: Progress = { unfired: 0, handlers: 0 }
 
   const isOutside = (row: ScheduleRow) => {
     const registered = engine.registered(row.workflow)
     return registered !== undefined && registered.kind !== 'handler'
+  }
+
+  /** It waits for nothing but the store, and one that is bound answers at once: no user's function, no last run outside. */
+  const isAtOnce = ({ workflow, firstAttemptAt, lastRunId, definition }: ScheduleRow) => {
+    const { overlap, pauseAfterFailures } = definition
+    const looksBack = lastRunId !== null && (overlap === 'skip' || pauseAfterFailures !== null)
+    const isPlain = store.boundTo !== undefined && engine.registered(workflow)?.validate === undefined
+    return isPlain && !looksBack && firstAttemptAt === null
   }
 
   const fireOne = (row: ScheduleRow, now: number, late: Promise<unknown>): Promise<string[]> => {
@@ -50,6 +67,7 @@ export function tickerOf(engine: EngineParts): Ticker {
     now: number,
     { batches, fires }: { readonly batches: number; readonly fires: number },
     late: Promise<unknown>,
+    progress: Progress = { unfired: 0, handlers: 0 },
   ) => {
     const places = new Set<Promise<unknown>>()
     const started: Promise<string[]>[] = []
@@ -62,14 +80,21 @@ export function tickerOf(engine: EngineParts): Ticker {
     for (let batch = 0; batch < batches && left > 0; batch += 1) {
       const limit = Math.min(DUE_BATCH, left)
       const due = await store.listSchedules({ namespace, dueBy: now, after, limit })
-      unfired = due.length
+      // A full batch may be followed by another.
+      progress.unfired = due.length + Number(due.length === limit)
       for (const row of due) {
-        unfired -= 1
+        progress.unfired -= 1
         if (engine.draining() || isLate) return { started, more: false }
         if (inFlight.has(row.id)) continue
         left -= 1
         if (!isOutside(row)) {
-          started.push(fireOne(row, now, late))
+          progress.handlers += 1
+          const firing = fireOne(row, now, late).finally(() => {
+            progress.handlers -= 1
+          })
+          started.push(firing)
+          // One by one, where nothing has to be waited for: each write then knows that more is to come.
+          if (isAtOnce(row)) await firing
           continue
         }
         while (places.size >= OUTSIDE_STARTS) await Promise.race([...places, late])
@@ -110,7 +135,9 @@ export function tickerOf(engine: EngineParts): Ticker {
     async pass(now) {
       const { promise: late, resolve } = Promise.withResolvers<void>()
       const limits = { batches: BATCHES_PER_PASS, fires: Number.POSITIVE_INFINITY }
-      const { started, more } = await fireAll(now, limits, late)
+      passed = { unfired: Number.POSITIVE_INFINITY, handlers: 0 }
+      const { started, more } = await fireAll(now, limits, late, passed)
+      passed.unfired = Number(more)
       const answered = Promise.all(started)
       const timer = clock.setTimer(resolve, engine.startTimeoutMs)
       const all = answered.finally(() => timer.cancel())
@@ -121,13 +148,15 @@ export function tickerOf(engine: EngineParts): Ticker {
       return more
     },
 
-    nextDueAt() {
-      if (inFlight.size === 0) return atOnce(store.nextDueAt(namespace))
-      const soonest = atOnce(store.listSchedules({ namespace, dueBy: Infinity, limit: inFlight.size + 1 }))
-      return soonest.find(({ id }) => !inFlight.has(id))?.nextFireAt ?? undefined
+    nextDueAt(now) {
+      const soonest = engine.soonest.get(() => atOnce(store.nextDueAt(namespace)))
+      // One in flight that is not due any more has been moved on.
+      if (inFlight.size === 0 || soonest === undefined || soonest > now) return soonest
+      const due = atOnce(store.listSchedules({ namespace, dueBy: Infinity, limit: inFlight.size + 1 }))
+      return due.find(({ id }) => !inFlight.has(id))?.nextFireAt ?? undefined
     },
 
-    hasMore: () => unfired > 0,
+    hasMore: () => passed.unfired > 0 || passed.handlers > 1,
 
     async settled() {
       while (inFlight.size > 0) await Promise.all(inFlight.values())

@@ -7,7 +7,7 @@ import {
   type SchedulePatch,
   type ScheduleRow,
 } from '../store.ts'
-import { NEVER_AT } from './schema.ts'
+import { NEVER_AT, PHASES, type Phase } from './schema.ts'
 
 export type SqlValue = string | number | null
 
@@ -144,10 +144,15 @@ export function runColumns(run: RunRow): Columns {
   }
 }
 
-/** Live runs in the order in which they start; then those that are over, by their creation. */
 function orderOf(run: RunRow): Columns {
-  if (!LIVE_STATUSES.includes(run.status)) return { over: 1, order_rank: 0, order_at: run.createdAt }
-  return { over: 0, order_rank: 0 - run.priority, order_at: run.scheduledTime ?? run.createdAt }
+  const phase = phaseOf(run)
+  if (phase !== PHASES.here) return { phase, order_rank: 0, order_at: run.createdAt }
+  return { phase, order_rank: 0 - run.priority, order_at: run.scheduledTime ?? run.createdAt }
+}
+
+function phaseOf({ kind, status }: RunRow): Phase {
+  if (!LIVE_STATUSES.includes(status)) return PHASES.over
+  return kind !== 'handler' && status === 'running' ? PHASES.outside : PHASES.here
 }
 
 export function runRow(columns: StoredColumns): RunRow {

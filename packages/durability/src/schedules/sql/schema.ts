@@ -57,14 +57,14 @@ export const SCHEMA: readonly string[] = [
   finished_at INTEGER,
   error TEXT,
   expires_at INTEGER,
-  over INTEGER NOT NULL,
+  phase INTEGER NOT NULL,
   order_rank INTEGER NOT NULL,
   order_at INTEGER NOT NULL,
   PRIMARY KEY (schedule_id, scheduled_time, name)
 ) WITHOUT ROWID`,
-  'CREATE INDEX IF NOT EXISTS durable_runs_order_idx ON durable_runs (over, order_rank, order_at)',
+  'CREATE INDEX IF NOT EXISTS durable_runs_order_idx ON durable_runs (phase, order_rank, order_at, created_at)',
   `CREATE INDEX IF NOT EXISTS durable_runs_concurrency_idx ON durable_runs (concurrency_key)
-  WHERE concurrency_key IS NOT NULL AND over = 0`,
+  WHERE concurrency_key IS NOT NULL AND phase < 2`,
   'CREATE INDEX IF NOT EXISTS durable_runs_expires_idx ON durable_runs (expires_at) WHERE expires_at IS NOT NULL',
   `CREATE TABLE IF NOT EXISTS durable_decisions (
   schedule_id TEXT NOT NULL,
@@ -78,6 +78,14 @@ export const SCHEMA: readonly string[] = [
   PRIMARY KEY (schedule_id, n)
 ) WITHOUT ROWID`,
 ]
+
+/**
+ * `phase` of a run: it waits, runs in this object or is being handed over; it runs outside; it is over. Each is a part of
+ * one index: the first in the order in which runs start, the others by their creation.
+ */
+export const PHASES = { here: 0, outside: 1, over: 2 } as const
+
+export type Phase = (typeof PHASES)[keyof typeof PHASES]
 
 /** Stored for "no next window": after every instant that there is. */
 export const NEVER_AT = 9_000_000_000_000_000
