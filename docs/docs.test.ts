@@ -72,20 +72,22 @@ function slug(heading: string): string {
     .replaceAll(' ', '-')
 }
 
-describe('pages about durability/schedules', () => {
-  const about = pages.filter((page) => read(page).includes('durability/schedules'))
-  const named = about.flatMap((page) =>
-    [...proseOf(page).matchAll(/`([\w.-]+\.test\.ts)`,\s+"([^"…]+)"/g)].map(([, file = '', name = '']) => ({
-      page,
-      file,
-      name: name.replace(/\s+/g, ' '),
-    })),
-  )
+describe('guides', () => {
+  const guides = pages.filter((page) => page.startsWith('docs/guides/'))
+  const named = guides
+    .flatMap((page) =>
+      [...proseOf(page).matchAll(/`([\w.-]+\.test\.ts)`,\s+"([^"…]+)"/g)].map(([, file = '', name = '']) => ({
+        page,
+        file,
+        name: name.replace(/\s+/g, ' '),
+      })),
+    )
+    // The names of this one are made of tables.
+    .filter(({ file }) => file !== 'cost.workerd.test.ts')
 
   test('name tests that exist', () => {
-    expect(named.length).toBeGreaterThan(20)
-    const missing = named.filter(({ file, name }) => !holdsTest(file, name))
-    expect(missing).toEqual([])
+    expect(named.length).toBeGreaterThan(15)
+    expect(named.filter(({ file, name }) => !holdsTest(file, name))).toEqual([])
   })
 })
 
