@@ -5,12 +5,16 @@ import { describe, expect, test } from 'vitest'
 /** House rules that a linter does not know. */
 const src = join(import.meta.dirname, '../src')
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  .filter((file) => /(?<!\.test|\.generated)\.ts$/.test(file))
   .map((file) => file.replaceAll('\\', '/'))
 const textOf = (file: string) => readFileSync(join(src, file), 'utf8')
 const codeOf = (file: string) => textOf(file).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
 const shipped = files.filter((file) => !file.startsWith('testing/'))
 const naming = (pattern: RegExp, among = shipped) => among.filter((file) => pattern.test(codeOf(file)))
+
+const inConsole = shipped.filter((file) => file.startsWith('console/'))
+/** Entry points that are made of others: schedules are typed as cron, the console shows schedules. */
+const LEANS_ON: Readonly<Record<string, readonly string[]>> = { schedules: ['cron'], console: ['schedules'] }
 
 describe('one place each', () => {
   test('only core/clock.ts reads the time or sets a timer', () => {
@@ -25,7 +29,9 @@ describe('one place each', () => {
 
   test('only core/report.ts and the dead letters write to the console', () => {
     const allowed = ['alarms/alarms.ts', 'core/report.ts', 'experimental/live-schedule.ts']
-    expect(naming(/\bconsole\./).filter((file) => !allowed.includes(file))).toEqual([])
+    expect(
+      naming(/\bconsole\.(log|info|warn|error|debug)\b/).filter((file) => !allowed.includes(file)),
+    ).toEqual([])
   })
 })
 
@@ -35,8 +41,7 @@ describe('arrows point one way', () => {
     const imports = [...codeOf(file).matchAll(/from '(\.[^']+)'/g)].map((match) =>
       relative(src, join(src, file, '..', match[1] ?? '')).replaceAll('\\', '/'),
     )
-    // User-created schedules are typed as cron.
-    const known = own === 'schedules' ? [own, 'core', 'cron'] : [own, 'core']
+    const known = [own, 'core', ...(LEANS_ON[own ?? ''] ?? [])]
     const foreign = imports.filter((path) => own !== undefined && !known.includes(path.split('/')[0] ?? ''))
     // The root entry point re-exports core and alarms.
     expect(foreign).toEqual([])
@@ -44,7 +49,14 @@ describe('arrows point one way', () => {
   })
 
   test('the package has no runtime dependency but croner, and that in cron only', () => {
-    expect(naming(/from '(?!cloudflare:)[^.']/).filter((file) => !file.startsWith('cron/'))).toEqual([])
+    const others = naming(/from '(?!cloudflare:)[^.']/).filter((file) => !file.startsWith('console/'))
+    expect(others.filter((file) => !file.startsWith('cron/'))).toEqual([])
+  })
+
+  test('the console is built on hono, and only its entry point for Cloudflare Access on jose', () => {
+    expect(naming(/from '(?!cloudflare:|hono\b)[^.']/, inConsole)).toEqual(['console/cloudflare-access.ts'])
+    expect(naming(/from 'jose'/)).toEqual(['console/cloudflare-access.ts'])
+    expect(naming(/cloudflare-access/, inConsole)).toEqual([])
   })
 
   test('an index.ts only re-exports', () => {

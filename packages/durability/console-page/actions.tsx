@@ -1,0 +1,135 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { api, scheduleAt } from './api.ts'
+import { go } from './route.ts'
+import { live } from './session.ts'
+import { say } from './toasts.tsx'
+import type { RunDescription, ScheduleDescription } from './types.ts'
+
+/** Does it, and says what became of it. */
+async function act(what: string, work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work()
+    say(what)
+    return true
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error), true)
+    return false
+  }
+}
+
+export function pause(id: string, note?: string): Promise<boolean> {
+  return act(`Paused ${id}`, async () => {
+    const body = note === undefined ? {} : { note }
+    live.put(await api<ScheduleDescription>(`${scheduleAt(id)}/pause`, { method: 'POST', body }))
+  })
+}
+
+export function resume(id: string): Promise<boolean> {
+  return act(`Resumed ${id}`, async () => {
+    live.put(await api<ScheduleDescription>(`${scheduleAt(id)}/resume`, { method: 'POST', body: {} }))
+  })
+}
+
+export function runNow(id: string): Promise<boolean> {
+  return act(`Started ${id}`, () =>
+    api<RunDescription>(`${scheduleAt(id)}/trigger`, { method: 'POST', body: {} }),
+  )
+}
+
+export function remove(id: string): Promise<boolean> {
+  return act(`Deleted ${id}`, async () => {
+    await api(scheduleAt(id), { method: 'DELETE' })
+    live.remove(id)
+    go({ page: 'list' })
+  })
+}
+
+/** Pause or resume, and run now. */
+export function QuickActions({
+  schedule,
+  onDone,
+}: {
+  readonly schedule: ScheduleDescription
+  readonly onDone?: () => void
+}) {
+  const { id, paused } = schedule
+  const [isBusy, setBusy] = useState(false)
+  const during = (work: (id: string) => Promise<boolean>) => async () => {
+    setBusy(true)
+    await work(id)
+    setBusy(false)
+    onDone?.()
+  }
+  return (
+    <span class="actions">
+      <button
+        type="button"
+        disabled={isBusy}
+        aria-label={`${paused ? 'Resume' : 'Pause'} ${id}`}
+        onClick={during(paused ? resume : pause)}
+      >
+        {paused ? 'Resume' : 'Pause'}
+      </button>
+      <button type="button" disabled={isBusy} aria-label={`Run ${id} now`} onClick={during(runNow)}>
+        Run now
+      </button>
+    </span>
+  )
+}
+
+interface AskedProps {
+  readonly label: string
+  readonly title: string
+  readonly text: string
+  readonly confirm: string
+  readonly isBad?: boolean
+  /** A question for a line of text, handed to `onConfirm`. */
+  readonly question?: string
+  onConfirm(answer: string): Promise<boolean>
+}
+
+/** A button that asks before it acts. */
+export function Asked({ label, title, text, confirm, isBad = false, question, onConfirm }: AskedProps) {
+  const [isOpen, setOpen] = useState(false)
+  const [answer, setAnswer] = useState('')
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    if (isOpen) dialog.current?.showModal()
+    else dialog.current?.close()
+  }, [isOpen])
+  return (
+    <>
+      <button type="button" class={isBad ? 'bad' : undefined} onClick={() => setOpen(true)}>
+        {label}
+      </button>
+      <dialog ref={dialog} aria-label={title} onClose={() => setOpen(false)}>
+        {isOpen && (
+          <form
+            onSubmit={(event) => {
+              event.preventDefault()
+              setOpen(false)
+              void onConfirm(answer)
+            }}
+          >
+            <h2>{title}</h2>
+            <p dir="auto">{text}</p>
+            {question !== undefined && (
+              <label>
+                {question}
+                <input type="text" value={answer} onInput={(event) => setAnswer(event.currentTarget.value)} />
+              </label>
+            )}
+            <p class="buttons">
+              <button type="button" onClick={() => setOpen(false)}>
+                Cancel
+              </button>
+              <button type="submit" class={isBad ? 'bad primary' : 'primary'}>
+                {confirm}
+              </button>
+            </p>
+          </form>
+        )}
+      </dialog>
+    </>
+  )
+}

@@ -1,0 +1,57 @@
+import { ApiError } from './api-error.ts'
+
+export interface ApiRequest {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly body?: object
+  /** Refuse to replace what is there. */
+  readonly isNew?: boolean
+  readonly signal?: AbortSignal
+}
+
+const TOKEN = 'durability-console-token'
+
+/** Kept for this tab only. */
+export const token = {
+  get: (): string | null => sessionStorage.getItem(TOKEN),
+  set: (value: string): void => sessionStorage.setItem(TOKEN, value),
+  clear: (): void => sessionStorage.removeItem(TOKEN),
+}
+
+const base = document.querySelector<HTMLMetaElement>('meta[name="console-base"]')?.content ?? ''
+
+/** @throws ApiError, or what `fetch` throws when there is no connection. */
+export async function api<Answer>(path: string, request: ApiRequest = {}): Promise<Answer> {
+  const { method = 'GET', query = {}, body, isNew = false, signal = AbortSignal.timeout(30_000) } = request
+  const url = new URL(base + path, location.origin)
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, String(value))
+  }
+  const given = token.get()
+  const response = await fetch(url, {
+    method,
+    signal,
+    cache: 'no-store',
+    headers: {
+      ...(given !== null && { authorization: `Bearer ${given}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(isNew && { 'if-none-match': '*' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  if (response.status === 204) return undefined as Answer
+  const answer: unknown = await response.json().catch(() => undefined)
+  if (response.ok && answer !== undefined) return answer as Answer
+  const { error } = (answer ?? {}) as {
+    readonly error?: { readonly message?: string; readonly field?: string }
+  }
+  throw new ApiError(
+    response.status,
+    error?.message ?? `The server answered ${response.status}`,
+    error?.field,
+  )
+}
+
+export function scheduleAt(id: string): string {
+  return `/schedules/${encodeURIComponent(id)}`
+}

@@ -1,0 +1,135 @@
+import { useEffect, useState } from 'preact/hooks'
+import { token } from './api.ts'
+import { SchedulesChip } from './chip.tsx'
+import { Editor, EditPage } from './editor.tsx'
+import { useLive } from './hooks.ts'
+import { Notice, Text } from './parts.tsx'
+import { addressOf, type Route, useRoute } from './route.ts'
+import { SchedulePage } from './schedule-page.tsx'
+import { live } from './session.ts'
+import { ScheduleTable } from './table.tsx'
+import { Toasts } from './toasts.tsx'
+
+export function App() {
+  const route = useRoute()
+  const { state, lost, failed, refusal } = useLive()
+  useEffect(() => {
+    live.start()
+    const look = () => {
+      if (!document.hidden) live.start()
+    }
+    document.addEventListener('visibilitychange', look)
+    addEventListener('online', look)
+    return () => {
+      document.removeEventListener('visibilitychange', look)
+      removeEventListener('online', look)
+      live.stop()
+    }
+  }, [])
+  useEffect(() => {
+    document.title = titleOf(route)
+    document.querySelector('main')?.focus({ preventScroll: true })
+    scrollTo(0, 0)
+  }, [route.page, 'id' in route ? route.id : ''])
+  const isOpen = state === 'loading' || state === 'ready'
+  return (
+    <>
+      <header class="bar">
+        <a class="brand" href={addressOf({ page: 'list' })}>
+          Schedules
+        </a>
+        {isOpen && <SchedulesChip />}
+        <span class="space" />
+        {token.get() !== null && (
+          <button
+            type="button"
+            class="plain"
+            onClick={() => {
+              token.clear()
+              live.restart()
+            }}
+          >
+            Sign out
+          </button>
+        )}
+      </header>
+      {isOpen && lost !== undefined && (
+        <Notice kind="bad">Connection lost: {lost}. What is shown may be old; trying again.</Notice>
+      )}
+      {isOpen && failed.length > 0 && (
+        <Notice kind="bad">
+          Not everything can be shown: <Text>{failed.join('; ')}</Text>
+        </Notice>
+      )}
+      <main tabIndex={-1}>
+        {state === 'unauthenticated' && <TokenForm refusal={refusal} />}
+        {state === 'forbidden' && <Forbidden refusal={refusal} />}
+        {isOpen && <Page route={route} />}
+      </main>
+      <Toasts />
+    </>
+  )
+}
+
+function Page({ route }: { readonly route: Route }) {
+  switch (route.page) {
+    case 'schedule':
+      return <SchedulePage key={route.id} id={route.id} />
+    case 'edit':
+      return <EditPage key={route.id} id={route.id} />
+    case 'create':
+      return <Editor />
+    default:
+      return <ScheduleTable />
+  }
+}
+
+function titleOf(route: Route): string {
+  if ('id' in route) return `${route.id.slice(0, 80)} · Schedules`
+  return route.page === 'create' ? 'New schedule · Schedules' : 'Schedules'
+}
+
+function TokenForm({ refusal }: { readonly refusal: string }) {
+  const [value, setValue] = useState('')
+  const isRefused = token.get() !== null
+  return (
+    <form
+      class="sign-in"
+      onSubmit={(event) => {
+        event.preventDefault()
+        token.set(value.trim())
+        live.restart()
+      }}
+    >
+      <h1>Sign in</h1>
+      <p class="quiet">The token is kept in this tab only.</p>
+      {isRefused && <Notice kind="bad">{refusal}</Notice>}
+      <label>
+        Token
+        <input
+          type="password"
+          autocomplete="current-password"
+          value={value}
+          onInput={(event) => setValue(event.currentTarget.value)}
+        />
+      </label>
+      <p class="buttons">
+        <button type="submit" class="primary" disabled={value.trim() === ''}>
+          Sign in
+        </button>
+      </p>
+    </form>
+  )
+}
+
+function Forbidden({ refusal }: { readonly refusal: string }) {
+  return (
+    <section class="empty">
+      <h1>You may not see the schedules</h1>
+      <p>{refusal}</p>
+      <button type="button" onClick={() => live.restart()}>
+        Try again
+      </button>
+    </section>
+  )
+}

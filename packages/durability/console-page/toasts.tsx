@@ -1,0 +1,47 @@
+import { useEffect, useState } from 'preact/hooks'
+
+interface Toast {
+  readonly key: number
+  readonly text: string
+  readonly isError: boolean
+}
+
+let toasts: readonly Toast[] = []
+let draw: (() => void) | undefined
+let keys = 0
+
+/** Says for a while what became of an action. */
+export function say(text: string, isError = false): void {
+  keys += 1
+  const toast = { key: keys, text, isError }
+  toasts = [...toasts.slice(-3), toast]
+  draw?.()
+  setTimeout(() => close(toast), isError ? 12_000 : 5_000)
+}
+
+function close(toast: Toast): void {
+  toasts = toasts.filter((one) => one !== toast)
+  draw?.()
+}
+
+export function Toasts() {
+  const [, setCount] = useState(0)
+  useEffect(() => {
+    draw = () => setCount((count) => count + 1)
+    return () => {
+      draw = undefined
+    }
+  }, [])
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {toasts.map((toast) => (
+        <div key={toast.key} class={toast.isError ? 'toast bad' : 'toast'}>
+          <span dir="auto">{toast.text}</span>
+          <button type="button" class="plain" aria-label="Close the message" onClick={() => close(toast)}>
+            ×
+          </button>
+        </div>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,160 @@
+import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { secureHeaders } from 'hono/secure-headers'
+import type { Schema } from 'hono/types'
+import { check } from '../core/checks.ts'
+import { callHook, report } from '../core/report.ts'
+import { type Authorize, type ConsoleAction, READ_ACTIONS } from './actions.ts'
+import { errorAnswer, RequestError } from './answers.ts'
+import { bodyOf } from './body.ts'
+import type { ConsoleEngine } from './console-engine.ts'
+import { ForbiddenError } from './errors.ts'
+import { servePage } from './page.ts'
+import { queryOf } from './query.ts'
+import { ROUTES } from './routes.ts'
+import { refuseOtherSites } from './same-site.ts'
+
+export interface ConsoleOptions<Actor = unknown> {
+  /** A `DurabilityEngine`, or what `shardedSchedules` answers. */
+  readonly engine: ConsoleEngine
+  /** Required: says who asks, or throws. It is asked for every request of the API by the name of its action. */
+  readonly authorize: Authorize<Actor>
+  /** Where the console is mounted, such as `/console`; the page is at `<basePath>/`. Default: at the root. */
+  readonly basePath?: string
+  /** Told of each change that was made, for an audit log. What it throws changes nothing. */
+  readonly onChange?: (change: ConsoleChange<Actor>) => unknown
+}
+
+export interface ConsoleChange<Actor = unknown> {
+  readonly actor: Actor
+  readonly action: ConsoleAction
+  readonly scheduleId: string
+}
+
+/** Bytes of a body. An input may have 128 KiB, and its text in JSON more. */
+export const MAX_BODY_BYTES: number = 512 * 1024
+
+/**
+ * Makes the console: `fetch(request)` answers the API over `engine.schedules`, and the page over that. The page and its
+ * assets are public and hold no data; every request of the API is authorised by itself.
+ *
+ * @throws TypeError naming the option.
+ */
+export function createConsole<Actor>(
+  options: ConsoleOptions<Actor>,
+): (request: Request) => Promise<Response> {
+  const app = consoleApp(options)
+  return async (request) => app.fetch(request)
+}
+
+interface Env {
+  Variables: { actor: unknown }
+}
+
+export type ConsoleApp = Hono<Env, Schema, string>
+
+/** @internal The router, for the test that asks it for its routes. */
+export function consoleApp<Actor>(options: ConsoleOptions<Actor>): ConsoleApp {
+  check('options', options, 'object')
+  const { engine, authorize, basePath = '', onChange } = options
+  check('options.engine', engine, 'object')
+  check('options.engine.schedules', engine.schedules, 'object')
+  check('options.authorize', authorize, 'function')
+  if (onChange !== undefined) check('options.onChange', onChange, 'function')
+  check('options.basePath', basePath, 'string', 0, 200)
+  if (!/^(\/[\w.~-]+)*$/.test(basePath)) {
+    throw new TypeError(`options.basePath must look like "/console", got ${JSON.stringify(basePath)}`)
+  }
+
+  const app = new Hono<Env>({ getPath: (request) => new URL(request.url).pathname }).basePath(basePath)
+  app.use(
+    secureHeaders({
+      contentSecurityPolicy: {
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        styleSrc: ["'self'"],
+        imgSrc: ["'self'"],
+        connectSrc: ["'self'"],
+        baseUri: ["'none'"],
+        formAction: ["'none'"],
+        frameAncestors: ["'none'"],
+      },
+      xFrameOptions: 'DENY',
+      referrerPolicy: 'no-referrer',
+      strictTransportSecurity: false,
+    }),
+  )
+  app.onError((error) => {
+    const { status, body } = errorAnswer(error)
+    return Response.json(body, { status, headers: NOT_STORED })
+  })
+  app.notFound(() => {
+    const { status, body } = errorAnswer(new RequestError('not_found', 'There is nothing here'))
+    return Response.json(body, { status, headers: NOT_STORED })
+  })
+  servePage(app, basePath)
+
+  const limited = bodyLimit({
+    maxSize: MAX_BODY_BYTES,
+    onError: () => {
+      throw new RequestError('too_large', `The body has more than ${MAX_BODY_BYTES} bytes`)
+    },
+  })
+  for (const { method, path, action, query: names = [], answer } of ROUTES) {
+    app.on(
+      method,
+      path,
+      async (context, next) => {
+        refuseOtherSites(context.req.raw)
+        context.set('actor', await actorOf(authorize, context.req.raw, action))
+        await next()
+      },
+      limited,
+      async (context) => {
+        const request = context.req.raw
+        const id = idOf(request.url, context.req.param('id'))
+        const isNew = request.headers.get('if-none-match') === '*'
+        const query = queryOf(request.url, names)
+        const body = method === 'GET' ? {} : await bodyOf(request)
+        const answered = await answer({ engine, id, query, body, isNew })
+        // Set above, by what this `authorize` answered.
+        const actor = context.get('actor') as Actor
+        if (!READ_ACTIONS.includes(action)) callHook(onChange, { actor, action, scheduleId: id })
+        if (answered === undefined) return new Response(null, { status: 204, headers: NOT_STORED })
+        return Response.json(answered, { headers: NOT_STORED })
+      },
+    )
+  }
+  return app
+}
+
+const NOT_STORED = { 'cache-control': 'no-store' }
+
+/** Whoever cannot be told is refused, also when `authorize` itself fails. */
+async function actorOf<Actor>(
+  authorize: Authorize<Actor>,
+  request: Request,
+  action: ConsoleAction,
+): Promise<Actor> {
+  let actor: Actor
+  try {
+    actor = await authorize(request, action)
+  } catch (error) {
+    const { code } = (error ?? {}) as { readonly code?: unknown }
+    if (code === 'unauthenticated' || code === 'forbidden') throw error
+    report('console.authorize_failed', error, { action })
+    throw new ForbiddenError()
+  }
+  if (actor === null || actor === undefined || actor === false) throw new ForbiddenError()
+  return actor
+}
+
+/** The id of the path, which the router has decoded; it leaves alone what it cannot. */
+function idOf(url: string, id = ''): string {
+  try {
+    decodeURIComponent(new URL(url).pathname)
+    return id
+  } catch {
+    throw new RequestError('bad_request', 'The id is not well encoded', 'id')
+  }
+}

@@ -1,0 +1,5 @@
+export { type Authorize, CONSOLE_ACTIONS, type ConsoleAction, READ_ACTIONS } from './actions.ts'
+export { type BearerToken, bearerToken } from './bearer-token.ts'
+export { type ConsoleChange, type ConsoleOptions, createConsole } from './console.ts'
+export type { ConsoleEngine } from './console-engine.ts'
+export { ForbiddenError, UnauthenticatedError } from './errors.ts'
