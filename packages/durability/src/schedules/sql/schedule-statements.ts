@@ -1,4 +1,4 @@
-import type { ExpectedSchedule, SchedulePatch, ScheduleQuery, ScheduleRow } from '../store.ts'
+import type { ExpectedSchedule, ScheduleKey, SchedulePatch, ScheduleQuery, ScheduleRow } from '../store.ts'
 import { ALWAYS, all, insert, type Statement, set, when } from './clauses.ts'
 import { asExpected, whileExpected, whileUncounted } from './conditions.ts'
 import { type Columns, scheduleColumns } from './rows.ts'
@@ -78,15 +78,22 @@ export function listSchedules(query: ScheduleQuery): Statement {
   const { from, condition } = matching(query)
   const where = all(
     condition,
-    when(after, ({ paused, nextFireAt, id }) => ({
-      sql: '(s.paused, s.next_fire_at, s.id) > (?, ?, ?)',
-      bindings: [Number(paused), nextFireAt ?? NEVER_AT, id],
-    })),
+    when(after, (key) => laterThan(key, query)),
   )
   return {
     sql: `SELECT s.* FROM ${from} WHERE ${where.sql} ORDER BY s.paused, s.next_fire_at, s.id LIMIT ? OFFSET ?`,
     bindings: [...where.bindings, limit, offset],
   }
+}
+
+/** Where one value of `paused` is asked for, the rest of the key is compared: else the index would begin at its first row. */
+function laterThan({ paused, nextFireAt, id }: ScheduleKey, query: ScheduleQuery): Statement {
+  const asked = query.dueBy === undefined ? query.paused : false
+  const at = nextFireAt ?? NEVER_AT
+  if (asked === undefined)
+    return { sql: '(s.paused, s.next_fire_at, s.id) > (?, ?, ?)', bindings: [Number(paused), at, id] }
+  if (asked !== paused) return { sql: asked ? '1' : '0', bindings: [] }
+  return { sql: '(s.next_fire_at, s.id) > (?, ?)', bindings: [at, id] }
 }
 
 export function countSchedules(query: Omit<ScheduleQuery, 'limit' | 'offset' | 'after'>): Statement {
