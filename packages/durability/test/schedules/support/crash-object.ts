@@ -32,6 +32,9 @@ export interface Played {
   holdAlarms(ms: number): void
 }
 
+/** Of one history. */
+const MOST_CRASHES = 2
+
 /** Plays a scenario in an object that crashes as planned, and once more so many writes or seams after that. */
 export async function playInObject(
   scenario: ObjectScenario,
@@ -86,8 +89,10 @@ export async function playInObject(
   })
 
   // What a crash cut off is found by the next alarm, or by whoever asks before it.
-  await object.callUntilAnswered(({ engine }) => engine.schedules.tick())
-  await object.advance('5 seconds')
+  for (let looks = 0; looks < MOST_CRASHES + 1; looks += 1) {
+    await object.callUntilAnswered(({ engine }) => engine.schedules.tick())
+    await object.advance('5 seconds')
+  }
   await object.callUntilAnswered(({ engine }) => engine.listRuns({ limit: 1_000 }))
   const { store } = object.instance
   const now = object.world.clock.now()
