@@ -156,11 +156,12 @@ export function trimRuns(scheduleId: string, kept: number): Statement {
   }
 }
 
+/** `+` keeps to the index of what expires: that of the phases would lead through all that is over. */
 export function removeExpired(now: number, limit: number): Statement {
   return {
     sql: `DELETE FROM durable_runs WHERE (schedule_id, scheduled_time, name) IN (
       SELECT schedule_id, scheduled_time, name FROM durable_runs
-      WHERE expires_at IS NOT NULL AND expires_at <= ? AND phase = 2 ORDER BY expires_at LIMIT ?)`,
+      WHERE expires_at IS NOT NULL AND expires_at <= ? AND +phase = 2 ORDER BY expires_at LIMIT ?)`,
     bindings: [now, limit],
   }
 }

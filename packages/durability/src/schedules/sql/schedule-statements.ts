@@ -114,7 +114,8 @@ function matching(query: Omit<ScheduleQuery, 'limit'>): { from: string; conditio
     when(workflow, (name) => ({ sql: 's.workflow = ?', bindings: [name] })),
     when(tag, (name) => ({ sql: 't.tag = ?', bindings: [name] })),
   )
-  const tagged = 'durable_schedule_tags t JOIN durable_schedules s ON s.id = t.schedule_id'
+  // CROSS: from the tag to its schedules, never through all schedules to those that have it.
+  const tagged = 'durable_schedule_tags t CROSS JOIN durable_schedules s ON s.id = t.schedule_id'
   return { from: isTagged ? tagged : 'durable_schedules s', condition }
 }
 
