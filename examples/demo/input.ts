@@ -40,7 +40,12 @@ export function parseCancelQuery(query: URLSearchParams): number | undefined {
 
 /** The definition in the body of a PUT. Everything a user can get wrong is answered here, before anything is stored. */
 export async function readScheduleInput(request: Request): Promise<ScheduleInput> {
-  return parseScheduleInput(parseJson(await readBody(request)))
+  return parseScheduleInput(await readJson(request))
+}
+
+/** @throws HttpError 413 for a body that is too large, 400 for one that is not JSON. */
+export async function readJson(request: Request): Promise<unknown> {
+  return parseJson(await readBody(request))
 }
 
 /** @throws HttpError 400 that names the field. */
@@ -111,7 +116,7 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -1,6 +1,7 @@
 import type { Directory } from './directory.ts'
 import type { DemoSchedule } from './schedule.ts'
 import type { Target } from './target.ts'
+import type { DemoSchedules } from './user-schedules.ts'
 
 /** The Worker's own objects. They need no bindings: `ctx.exports` has every class that the main module exports. */
 export interface DemoObjects {
@@ -10,6 +11,8 @@ export interface DemoObjects {
   readonly Target: DurableObjectNamespace<Target>
   /** The names in use, in the one object `directory`. */
   readonly Directory: DurableObjectNamespace<Directory>
+  /** The schedules that users create, in the one object `demo`. */
+  readonly DemoSchedules: DurableObjectNamespace<DemoSchedules>
 }
 
 /** The type of `ctx.exports` is global, and this repository holds more than one Worker; so it is said here. */

@@ -262,6 +262,99 @@ describe('a schedule over HTTP', () => {
   })
 })
 
+describe('schedules that users create', () => {
+  const OWN = ['failing', 'healthy', 'nightly', 'on-holiday', 'overlapping']
+  const NIGHTLY = { workflow: 'ping', cron: '30 2 * * *', timezone: 'Europe/Berlin' }
+
+  test('are there from the start, and show what can become of one', async () => {
+    await untilBody('/user-schedules/nightly', { id: 'nightly' })
+    const { body } = await call('GET', '/user-schedules')
+    expect(body).toMatchObject({ cursor: null })
+    const { schedules } = body as { schedules: { id: string }[] }
+    expect(schedules.map(({ id }) => id)).toEqual(expect.arrayContaining(OWN))
+    expect((await call('GET', '/user-schedules/on-holiday')).body).toMatchObject({
+      ...{ paused: true, nextFireAt: null, note: 'Back in September' },
+    })
+    await untilBody('/user-schedules/healthy/history', { runs: oneOf({ status: 'complete' }) })
+    await untilBody('/user-schedules/overlapping/history', {
+      decisions: oneOf({ decision: 'skipped_overlap' }),
+    })
+    await untilBody('/user-schedules/failing', {
+      ...{ paused: true, lastError: 'Paused after 3 failed runs in a row' },
+    })
+    expect((await call('GET', '/user-schedules/failing/history')).body).toMatchObject({
+      runs: oneOf({ status: 'errored' }),
+    })
+  })
+
+  test('are made, changed, paused, resumed, run once and deleted over HTTP, whatever their ids', async () => {
+    const path = `/user-schedules/${encodeURIComponent('a/b:c% 😀')}`
+    const made = await call('PUT', path, { ...NIGHTLY, note: 'mine' })
+    expect(made).toMatchObject({ status: 200, body: { id: 'a/b:c% 😀', ...NIGHTLY, fires: 0 } })
+    expect((await call('PUT', path, NIGHTLY)).body).toEqual(made.body)
+    expect((await call('PUT', path, { ...NIGHTLY, cron: '31 2 * * *' })).body).toMatchObject({
+      ...{ cron: '31 2 * * *', revision: 2, note: 'mine' },
+    })
+    expect((await call('POST', `${path}/pause?note=away`)).body).toMatchObject({ paused: true, note: 'away' })
+    expect((await call('POST', `${path}/resume`)).body).toMatchObject({ paused: false })
+    const run = await call('POST', `${path}/trigger`)
+    expect(run.body).toMatchObject({ scheduleId: 'a/b:c% 😀' })
+    await untilBody(`${path}/history`, { runs: [expect.objectContaining({ status: 'complete' })] })
+    expect((await call('DELETE', path)).body).toEqual({ deleted: true })
+    expect((await call('DELETE', path)).body).toEqual({ deleted: false })
+    expect((await call('GET', path)).status).toBe(404)
+  })
+
+  test('say when they run next, across a clock change', async () => {
+    const startAt = Date.parse('2031-03-29T00:00:00Z')
+    await call('PUT', '/user-schedules/spring', { ...NIGHTLY, startAt })
+    const { body } = await call('GET', '/user-schedules/spring/preview')
+    expect(
+      (body as { scheduledTime: number }[]).slice(0, 3).map(({ scheduledTime }) => scheduledTime),
+    ).toEqual(
+      ['2031-03-29T01:30:00Z', '2031-03-30T01:00:00Z', '2031-03-31T00:30:00Z'].map((at) => Date.parse(at)),
+    )
+    await call('DELETE', '/user-schedules/spring')
+  })
+
+  test.each<[field: string, body: unknown]>([
+    ['cron', { ...NIGHTLY, cron: '0 25 * * *' }],
+    ['timezone', { ...NIGHTLY, timezone: 'Mars/Olympus' }],
+    ['every', { workflow: 'ping', every: '0s' }],
+    ['workflow', { ...NIGHTLY, workflow: 'nothing' }],
+    ['croon', { ...NIGHTLY, croon: 1 }],
+    ['body', 'no JSON'],
+  ])('are refused with the field %s, and not stored', async (field, body) => {
+    expect(await call('PUT', '/user-schedules/wrong', body)).toMatchObject({
+      status: 400,
+      body: { error: { field, message: expect.any(String) } },
+    })
+    expect(await call('POST', '/user-schedules/wrong/trigger')).toMatchObject({
+      status: 404,
+      body: { error: { field: 'id' } },
+    })
+  })
+
+  test('have no other routes', async () => {
+    expect((await call('GET', '/user-schedules/healthy/nothing')).status).toBe(404)
+    expect((await call('GET', '/user-schedules/healthy/history/more')).status).toBe(404)
+    expect((await call('GET', '/user-schedules/healthy/pause')).status).toBe(405)
+    expect((await call('GET', '/user-schedules/%zz')).status).toBe(400)
+  })
+})
+
+function oneOf(member: object): unknown {
+  return expect.arrayContaining([expect.objectContaining(member)])
+}
+
+/** Asks again until the answer has these members. */
+function untilBody(path: string, expected: object): Promise<true> {
+  return until(async () => {
+    const { body } = await call('GET', path)
+    return expect.objectContaining(expected).asymmetricMatch(body) || undefined
+  })
+}
+
 interface FollowedEvent {
   readonly type: string
   readonly idempotencyKey: string

@@ -1,9 +1,11 @@
-// What `npm start` runs: `wrangler dev` on loopback, with one schedule that ticks. A Worker is loaded by its first
-// request or alarm, so somebody has to make that request; and only this script knows the port to print.
+// What `npm start` runs: `wrangler dev` on loopback, with one schedule that ticks and some that users could have made. A
+// Worker is loaded by its first request or alarm, so somebody has to make that request; and only this script knows the
+// port to print.
 
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { startWranglerDev } from '../support/wrangler-dev.ts'
+import { OWN_SCHEDULES } from './own-schedules.ts'
 import { page } from './page.ts'
 
 const HEARTBEAT = { expression: '*/2 * * * * *', timezone: 'UTC', jitterMs: 0 }
@@ -31,6 +33,7 @@ async function main(): Promise<void> {
   isReady = true
   console.log(page(worker.url))
   await startHeartbeat(`${worker.url}/schedules/heartbeat`)
+  await makeOwnSchedules(`${worker.url}/user-schedules`)
   const why = await Promise.race([asked.then(() => 'asked'), worker.ended.then(() => 'ended')])
   await worker.stop()
   if (why === 'ended') throw new Error('wrangler dev ended by itself')
@@ -72,6 +75,15 @@ async function startHeartbeat(url: string): Promise<void> {
   const version = isSame ? stored.version : (stored.version ?? 0) + 1
   const answer = await fetch(url, { method: 'PUT', body: JSON.stringify({ ...HEARTBEAT, version }) })
   if (!answer.ok) console.error(`The schedule "heartbeat" could not be set: ${await answer.text()}`)
+}
+
+/** By upsert: what is there as it was made stays as it is, and goes on. */
+async function makeOwnSchedules(url: string): Promise<void> {
+  for (const [id, definition] of Object.entries(OWN_SCHEDULES)) {
+    const answer = await fetch(`${url}/${id}`, { method: 'PUT', body: JSON.stringify(definition) })
+    const text = await answer.text()
+    if (!answer.ok) console.error(`The schedule "${id}" could not be made: ${text}`)
+  }
 }
 
 async function choosePort(wanted: string | undefined): Promise<number> {

@@ -2,10 +2,12 @@ import { badInput, HttpError } from './http-error.ts'
 import { parseCancelQuery, parseName, readScheduleInput } from './input.ts'
 import { type DemoObjects, objectsOf } from './objects.ts'
 import { page } from './page.ts'
+import { answerUserSchedules, userScheduleCalls } from './user-schedules-http.ts'
 
 export { Directory } from './directory.ts'
 export { DemoSchedule } from './schedule.ts'
 export { Target } from './target.ts'
+export { DemoSchedules } from './user-schedules.ts'
 
 type Handler = (request: Request, objects: DemoObjects) => Promise<Response>
 type Methods = Readonly<Record<string, Handler>>
@@ -35,6 +37,7 @@ async function answer(request: Request, objects: DemoObjects): Promise<Response>
 function methodsOf(path: string): Methods | undefined {
   if (path === '/') return { GET: showPage }
   const [, schedules, segment, part, ...rest] = path.split('/')
+  if (schedules === 'user-schedules') return userSchedules(path.split('/').slice(2))
   if (schedules !== 'schedules' || rest.length > 0) return undefined
   if (segment === undefined) return { GET: listSchedules }
   if (part === undefined) {
@@ -47,6 +50,16 @@ function methodsOf(path: string): Methods | undefined {
   return part === 'events'
     ? { GET: (request, objects) => followSchedule(parseName(segment), request, objects) }
     : undefined
+}
+
+function userSchedules(segments: readonly string[]): Methods | undefined {
+  const calls = userScheduleCalls(segments)
+  if (calls === undefined) return undefined
+  const handlers = Object.entries(calls).map(([method, call]): [string, Handler] => [
+    method,
+    (request, objects) => answerUserSchedules(call, request, objects),
+  ])
+  return Object.fromEntries(handlers)
 }
 
 async function showPage(request: Request): Promise<Response> {
