@@ -4,8 +4,8 @@ import { instanceIdOf } from './instance-id.ts'
 import type { OutsideStatus, RegisteredOutside, RunToStart, ValidateInput } from './registered.ts'
 
 /** The part of a Cloudflare Workflows binding that is used; `Workflow` of the platform has this shape. */
-export interface WorkflowBinding {
-  create(options: { readonly id: string; readonly params: unknown }): Promise<unknown>
+export interface WorkflowBinding<Params = unknown> {
+  create(options: { readonly id: string; readonly params: Params }): Promise<unknown>
   get(id: string): Promise<WorkflowInstanceLike>
 }
 
@@ -14,11 +14,11 @@ export interface WorkflowInstanceLike {
   terminate(): Promise<void>
 }
 
-export interface WorkflowOptions {
+export interface WorkflowOptions<Params = unknown> {
   /** Throws to refuse an input. */
   readonly validate?: ValidateInput
   /** What the instance gets as its params. Default: the input. */
-  readonly params?: (run: RunToStart) => unknown
+  readonly params?: (run: RunToStart) => Params
 }
 
 /**
@@ -27,9 +27,13 @@ export interface WorkflowOptions {
  *
  * @throws TypeError for what is no binding.
  */
-export function workflow(binding: WorkflowBinding, options: WorkflowOptions = {}): RegisteredOutside {
+export function workflow<Params = unknown>(
+  binding: WorkflowBinding<Params>,
+  options: WorkflowOptions<NoInfer<Params>> = {},
+): RegisteredOutside {
   check('binding', binding, 'object')
-  const { validate, params = (run: RunToStart) => run.input } = options
+  // What an input is, `validate` says.
+  const { validate, params = (run: RunToStart) => run.input as Params } = options
   const get = async (runId: string) => binding.get(await instanceIdOf(runId))
   return {
     kind: 'workflow',

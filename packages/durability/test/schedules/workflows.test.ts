@@ -101,3 +101,12 @@ test('a run that ends while it is being cancelled is not said to be cancelled', 
 test('what is no binding is refused at once', () => {
   expect(() => workflow(undefined as never)).toThrow(/^binding must be a object, got undefined$/)
 })
+
+test('params makes what the Workflow of the binding takes', () => {
+  const typed = {} as Workflow<{ readonly user: string }>
+  expect(workflow(typed, { params: ({ scheduleId }) => ({ user: scheduleId ?? '' }) })).toMatchObject({
+    kind: 'workflow',
+  })
+  // @ts-expect-error: a number is no user
+  workflow(typed, { params: () => ({ user: 1 }) })
+})
