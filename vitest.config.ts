@@ -1,10 +1,15 @@
-import { cloudflareTest } from '@cloudflare/vitest-pool-workers'
+import { join } from 'node:path'
+import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers'
 import { defineConfig } from 'vitest/config'
 
 /** The tests that need the real runtime end in `.workerd.test.ts`; all others run in Node. */
 const WORKERD = '**/*.workerd.test.ts'
 /** The examples' tests run in workerd too, in a Worker that holds the examples' classes. */
 const EXAMPLES = '**/*.examples.test.ts'
+/** These need a browser, and have a configuration of their own. */
+const BROWSER = '**/*.browser.test.ts'
+/** What the tests of D1 apply, as users do. */
+const MIGRATIONS = join(import.meta.dirname, 'packages/durability/migrations')
 const EXCLUDED = ['**/node_modules/**', '**/dist/**', '**/.wrangler/**']
 
 export default defineConfig({
@@ -14,7 +19,7 @@ export default defineConfig({
         test: {
           name: 'node',
           include: ['**/*.test.ts'],
-          exclude: [...EXCLUDED, WORKERD, EXAMPLES],
+          exclude: [...EXCLUDED, WORKERD, EXAMPLES, BROWSER],
           testTimeout: 60_000,
         },
       },
@@ -24,7 +29,13 @@ export default defineConfig({
       },
       {
         plugins: [cloudflareTest({ wrangler: { configPath: './wrangler.toml', environment: 'examples' } })],
-        test: { name: 'examples', include: [EXAMPLES], exclude: EXCLUDED, testTimeout: 60_000 },
+        test: {
+          name: 'examples',
+          include: [EXAMPLES],
+          exclude: EXCLUDED,
+          testTimeout: 60_000,
+          provide: { migrations: await readD1Migrations(MIGRATIONS) },
+        },
       },
     ],
   },
