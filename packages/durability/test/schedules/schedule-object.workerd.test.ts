@@ -224,6 +224,21 @@ test('an object for each tenant keeps its own schedules and fires them alone', a
   expect(await other.remote().schedules.get('hourly')).toMatchObject({ fires: 0, nextFireAt: hour(2) })
 })
 
+test('an object for a namespace stamps it on all it holds, and refuses another', async () => {
+  behaviour.options = { namespace: 'acme' }
+  const { schedules, start } = scheduleObject('acme').remote()
+  expect(await schedules.create(HOURLY)).toMatchObject({ namespace: 'acme' })
+  expect(await schedules.trigger('hourly')).toMatchObject({ namespace: 'acme' })
+  expect(await start('work', null, 'mine')).toMatchObject({ namespace: 'acme' })
+  for (const call of [
+    schedules.create({ ...HOURLY, id: 'b', namespace: 'other' }),
+    schedules.list({ namespace: 'other' }),
+    start('work', null, 'theirs', { namespace: 'other' }),
+  ]) {
+    await expect(call).rejects.toMatchObject({ field: 'namespace' })
+  }
+})
+
 describe('beside the engine', () => {
   test('named alarms and a deployed schedule share its alarm, and all of them fire', async () => {
     const fired: string[] = []
@@ -261,7 +276,43 @@ describe('beside the engine', () => {
     expect(behaviour.alarms).toHaveLength(4)
     expect(await object.alarmAt()).toBe(hour(3))
   })
+
+  test("a long run of a deployed schedule holds up no user's", async () => {
+    vi.useRealTimers()
+    const held = Promise.withResolvers<void>()
+    const made = new WeakMap<TestSchedules, DurabilitySchedule>()
+    let holds = false
+    behaviour.beside = (object) => {
+      const { scheduler } = object.parts
+      const run = () => {
+        holds = true
+        return held.promise
+      }
+      made.set(object, new DurabilitySchedule({ scheduler, nextOccurrence, run }))
+    }
+    const object = scheduleObject()
+    await object.inside((instance) =>
+      made.get(instance)?.set({ expression: `at ${Date.now() + 1}`, version: 1 }),
+    )
+    await until('the deployed run began', () => holds)
+    await object.remote().schedules.create({ id: 'quick', workflow: 'work', every: '1s' })
+    await until('two runs of the user', () => behaviour.called.length >= 2)
+    expect(behaviour.alarms).toHaveLength(1)
+    held.resolve()
+  })
 })
+
+/** Begins to drain the object's engine; `drained` resolves when it has. */
+async function beginDrain({ ask }: ReturnType<typeof scheduleObject>) {
+  let isBegun = false
+  const drained = ask((engine) => {
+    const draining = engine.drain()
+    isBegun = true
+    return draining
+  })
+  await until('the drain began', () => isBegun)
+  return { drained }
+}
 
 describe('drain', () => {
   test('fires and starts nothing more, and resolves when what is in flight has settled', async () => {
@@ -302,5 +353,23 @@ describe('drain', () => {
     await object.evict()
     await object.passTime(hour(1) + MINUTE_MS)
     expect(behaviour.called).toEqual([runId('hourly', hour(1))])
+  })
+
+  test('leaves runs that wait to the next instance', async () => {
+    behaviour.options = { maxConcurrentRuns: 1 }
+    const object = scheduleObject()
+    const { start, getRun } = object.remote()
+    const open = gate()
+    for (const id of ['first', 'second']) await start('work', null, id)
+    const { drained } = await beginDrain(object)
+    open()
+    await drained
+    expect(await getRun('first')).toMatchObject({ status: 'complete' })
+    expect(await getRun('second')).toMatchObject({ status: 'queued' })
+    expect(behaviour.called).toEqual(['first'])
+    await object.evict()
+    await object.passTime(FAR_AHEAD + 2 * MINUTE_MS)
+    expect(behaviour.called).toEqual(['first', 'second'])
+    expect(await object.remote().getRun('second')).toMatchObject({ status: 'complete' })
   })
 })
