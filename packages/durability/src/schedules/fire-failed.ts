@@ -6,6 +6,7 @@ import { absentOf, DONE, fired, type Step } from './fire-moves.ts'
 import { decided, moveOn, placedAfter, placedAt, triedAgain } from './moves.ts'
 import type { EngineParts } from './parts.ts'
 import { windowRunId } from './run-id.ts'
+import { statusWithin } from './start-within.ts'
 import type { RunRow, ScheduleRow } from './store.ts'
 import { absentWith, superseded } from './superseded.ts'
 
@@ -56,11 +57,9 @@ export async function failed(
 /** A start that was not answered may have happened: whoever can be asked is asked before the window is given up. */
 export async function isThereAfterAll(engine: EngineParts, row: ScheduleRow, run: RunRow): Promise<boolean> {
   const registered = engine.registered(row.workflow)
-  if (registered === undefined || registered.kind === 'handler' || registered.status === undefined)
-    return false
   try {
-    const { status } = await registered.status(run.id)
-    return status !== 'unknown'
+    const asked = await statusWithin(engine, registered, run.id)
+    return asked !== undefined && asked.status !== 'unknown'
   } catch {
     return false
   }

@@ -40,6 +40,10 @@ export const BATCHES_PER_PASS = 10
 export const OUTSIDE_STARTS = 6
 /** ms after which a start without an answer gives its place back. */
 export const START_PLACE_MS = 1_000
+/** ms of `startTimeoutMs`, a tenth of it at most, in which a tick writes down which starts had no answer. */
+export const RECORDING_MS = 1_000
+/** ms in which a Workflow has to say how an instance is doing. */
+export const STATUS_TIMEOUT_MS = 5_000
 /** ms. The longest wait between two attempts at one window. */
 export const MAX_START_RETRY_MS = 15_000
 

@@ -1,6 +1,7 @@
 import { report } from '../core/report.ts'
 import { ASKED_INSTANCES } from './limits.ts'
 import type { EngineParts } from './parts.ts'
+import { statusWithin } from './start-within.ts'
 import { LIVE_STATUSES, type RunPatch, type RunRow } from './store.ts'
 
 export function isLive({ status }: Pick<RunRow, 'status'>): boolean {
@@ -18,9 +19,10 @@ export async function refreshed(
 ): Promise<RunRow> {
   if (run.kind !== 'workflow' || run.status !== 'running') return run
   const registered = engine.registered(run.workflow)
-  if (registered === undefined || registered.kind === 'handler' || registered.status === undefined) return run
   try {
-    const { status, error } = await registered.status(run.id)
+    const asked = await statusWithin(engine, registered, run.id)
+    if (asked === undefined) return run
+    const { status, error } = asked
     if (status === 'running' || status === 'queued') return run
     const patch: RunPatch = { status, error, finishedAt: engine.now() }
     await engine.write(() => engine.store.updateRun(run.id, patch, LIVE_STATUSES))

@@ -1,9 +1,11 @@
 import { StartTimeoutError } from './errors.ts'
+import { STATUS_TIMEOUT_MS } from './limits.ts'
 import type { EngineParts } from './parts.ts'
+import type { OutsideStatus, Registered } from './registered.ts'
 
 /** Settles as the start does; rejects when it takes longer than `startTimeoutMs`, or when `late` resolves. */
 export function startWithin<T>(
-  { clock, startTimeoutMs }: EngineParts,
+  { clock, startTimeoutMs }: Pick<EngineParts, 'clock' | 'startTimeoutMs'>,
   late: Promise<unknown>,
   start: () => T | Promise<T>,
 ): Promise<T> {
@@ -16,4 +18,16 @@ export function startWithin<T>(
       .then(resolve, reject)
       .finally(() => timer.cancel())
   })
+}
+
+/** What a run's Workflow says of it; `undefined` where nobody can be asked. Rejects when there is no answer in time. */
+export async function statusWithin(
+  { clock }: EngineParts,
+  registered: Registered | undefined,
+  runId: string,
+): Promise<OutsideStatus | undefined> {
+  if (registered === undefined || registered.kind === 'handler' || registered.status === undefined)
+    return undefined
+  const { status } = registered
+  return startWithin({ clock, startTimeoutMs: STATUS_TIMEOUT_MS }, new Promise(() => {}), () => status(runId))
 }

@@ -3,6 +3,7 @@ import { EXPIRED_BATCH, EXPIRED_EVERY_MS, SWEEP_EVERY_MS } from './limits.ts'
 import { decided, moveOn } from './moves.ts'
 import type { EngineParts } from './parts.ts'
 import type { OutsideStatus, Registered } from './registered.ts'
+import { statusWithin } from './start-within.ts'
 import type { RunRow, ScheduleRow } from './store.ts'
 
 /** Looks now and then for what nobody looks after: starts whose engine died, and runs that are old enough to go. */
@@ -48,8 +49,7 @@ export function sweeperOf(engine: EngineParts): Sweeper {
 
   const statusOf = async (run: RunRow, registered: Registered, isFired: boolean): Promise<OutsideStatus> => {
     if (isFired && run.kind === 'dispatch') return { status: 'complete', error: null }
-    const asked = registered.kind === 'handler' ? undefined : await registered.status?.(run.id)
-    return asked ?? { status: 'unknown', error: null }
+    return (await statusWithin(engine, registered, run.id)) ?? { status: 'unknown', error: null }
   }
 
   /** One entry of the history, whichever engine writes it; `false` when another one is at the schedule. */

@@ -1,7 +1,7 @@
 import { report } from '../core/report.ts'
 import { wait } from '../core/timers.ts'
 import { fireDue } from './fire.ts'
-import { BATCHES_PER_PASS, DUE_BATCH, OUTSIDE_STARTS, START_PLACE_MS } from './limits.ts'
+import { BATCHES_PER_PASS, DUE_BATCH, OUTSIDE_STARTS, RECORDING_MS, START_PLACE_MS } from './limits.ts'
 import type { EngineParts } from './parts.ts'
 import { atOnce, type ScheduleKey, type ScheduleRow } from './store.ts'
 
@@ -113,24 +113,34 @@ export function tickerOf(engine: EngineParts): Ticker {
     return { started, more: true }
   }
 
-  /** Runs `work` with a promise that resolves when its starts have had their time. */
-  const timed = async <T>(work: (late: Promise<unknown>) => Promise<T>): Promise<T> => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = clock.setTimer(resolve, engine.startTimeoutMs)
+  /** A tick is over after `startTimeoutMs`: a little earlier what has no answer is given up, so that this is written in it. */
+  const tick = async (now: number): Promise<string[]> => {
+    const late = Promise.withResolvers<void>()
+    const over = Promise.withResolvers<void>()
+    const { startTimeoutMs, maxFiresPerTick } = engine
+    const timers = [
+      clock.setTimer(late.resolve, startTimeoutMs - Math.min(RECORDING_MS, startTimeoutMs / 10)),
+      clock.setTimer(over.resolve, startTimeoutMs),
+    ]
+    const fired: string[][] = []
     try {
-      return await work(promise)
+      const limits = { batches: Number.POSITIVE_INFINITY, fires: maxFiresPerTick }
+      const { started } = await fireAll(now, limits, late.promise)
+      const all = Promise.all(
+        started.map(async (firing, index) => {
+          fired[index] = await firing
+        }),
+      )
+      await Promise.race([all, over.promise])
+      if (inFlight.size > 0) engine.hold(all)
     } finally {
-      timer.cancel()
+      for (const timer of timers) timer.cancel()
     }
+    return fired.flat()
   }
 
   return {
-    tick: (now) =>
-      timed(async (late) => {
-        const limits = { batches: Number.POSITIVE_INFINITY, fires: engine.maxFiresPerTick }
-        const { started } = await fireAll(now, limits, late)
-        return (await Promise.all(started)).flat()
-      }),
+    tick,
 
     async pass(now) {
       const { promise: late, resolve } = Promise.withResolvers<void>()
