@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { QuickActions } from './actions.tsx'
 import { useLive, useNow } from './hooks.ts'
-import { Badge, Cadence, Instant, ScheduleLink, Text } from './parts.tsx'
+import { Badge, Cadence, Instant, LastError, ScheduleLink } from './parts.tsx'
 import { addressOf } from './route.ts'
 
 const SHOWN = 50
@@ -63,11 +63,7 @@ function Soonest() {
               Next <Instant at={schedule.nextFireAt} now={now} zone={schedule.timezone} isShort /> · last{' '}
               <Instant at={schedule.lastFireAt} now={now} zone={schedule.timezone} isShort />
             </div>
-            {schedule.lastError !== null && (
-              <div class="error clamped">
-                <Text>{schedule.lastError}</Text>
-              </div>
-            )}
+            <LastError schedule={schedule} />
             <QuickActions schedule={schedule} />
           </li>
         ))}

@@ -1,11 +1,13 @@
 import { ApiError } from './api-error.ts'
-import type { ScheduleDescription, SchedulesPage } from './types.ts'
+import type { RunDescription, ScheduleDescription, SchedulesPage } from './types.ts'
 
 /** What is asked of the server. */
 export interface SchedulesSource {
   page(query: { readonly limit: number; readonly cursor?: string }): Promise<SchedulesPage>
   /** `null` when it is gone. */
   one(id: string): Promise<ScheduleDescription | null>
+  /** The newest; none for a viewer who may not see them. */
+  runs(limit: number): Promise<readonly RunDescription[]>
 }
 
 export type LiveState = 'loading' | 'ready' | 'unauthenticated' | 'forbidden'
@@ -19,6 +21,11 @@ const SOONEST = 100
 const PAGE = 1_000
 /** Schedules that are asked for one by one in each look, because they have left the soonest. */
 const ONE_BY_ONE = 10
+/** Runs that are looked at for failures, at first and from then on. */
+const FIRST_RUNS = 1_000
+const LATER_RUNS = 100
+/** ms between two looks at the runs. */
+const RUNS_MS = 5_000
 /** ms after which everything is read again, for what others changed and did not fire. */
 const RELOAD_MS = 60_000
 
@@ -36,6 +43,9 @@ export class LiveSchedules {
   readonly #changedAt = new Map<string, number>()
   /** What the last reading of all did not find. It may have moved meanwhile; twice not found is gone. */
   #missed: ReadonlySet<string> = new Set()
+  /** What runs failed with, by their ids. */
+  readonly #failures = new Map<string, string>()
+  #runsReadAt: number | undefined
   #sorted: readonly ScheduleDescription[] | undefined
   #readAllAt: number | undefined
   #life = 0
@@ -64,6 +74,11 @@ export class LiveSchedules {
 
   get(id: string): ScheduleDescription | undefined {
     return this.#rows.get(id)
+  }
+
+  /** What the last run of a schedule failed with, where that was not long ago. */
+  failureOf({ lastRunId }: ScheduleDescription): string | null {
+    return lastRunId === null ? null : (this.#failures.get(lastRunId) ?? null)
   }
 
   subscribe(listener: () => void): () => void {
@@ -99,6 +114,8 @@ export class LiveSchedules {
   restart(): void {
     this.#rows.clear()
     this.#changedAt.clear()
+    this.#failures.clear()
+    this.#runsReadAt = undefined
     this.#readAllAt = undefined
     this.isComplete = false
     this.state = 'loading'
@@ -143,6 +160,8 @@ export class LiveSchedules {
     this.failed = soonest.failed ?? []
     const seen = new Set<string>()
     this.#merge(soonest, changes, seen)
+    this.#tell()
+    await this.#readRuns()
     if (soonest.cursor === null) {
       if (this.failed.length === 0) this.#removeAllBut(seen, changes)
       this.#hasReadAll()
@@ -151,12 +170,22 @@ export class LiveSchedules {
     const moved = this.#movedOutOf(soonest.schedules, seen)
     const isDue = this.#readAllAt === undefined || this.#now() - this.#readAllAt >= RELOAD_MS
     if (isDue || moved.length > ONE_BY_ONE) {
-      this.#tell()
       await this.#readOn(soonest.cursor, seen)
       return
     }
+    // Few, so that each look costs little.
     await Promise.all(moved.map((id) => this.#readOne(id)))
     this.#tell()
+  }
+
+  async #readRuns(): Promise<void> {
+    if (this.#runsReadAt !== undefined && this.#now() - this.#runsReadAt < RUNS_MS) return
+    const runs = await this.#source.runs(this.#runsReadAt === undefined ? FIRST_RUNS : LATER_RUNS)
+    this.#runsReadAt = this.#now()
+    for (const { id, status, error } of runs) {
+      if (status === 'errored' || status === 'interrupted') this.#failures.set(id, error ?? status)
+      else this.#failures.delete(id)
+    }
   }
 
   /** Those that were due before the last of the soonest, and are not among them any more. */

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { addressOf } from './route.ts'
+import { live } from './session.ts'
 import { timeIn, VIEWER_ZONE } from './times.ts'
 import type { ScheduleDescription } from './types.ts'
 import { standingOf } from './why.ts'
@@ -74,7 +75,7 @@ export function Instant({ at, now, zone = null, isShort = false }: InstantProps)
 }
 
 export function Badge({ schedule, now }: { readonly schedule: ScheduleDescription; readonly now: number }) {
-  const standing = standingOf(schedule, now)
+  const standing = standingOf(schedule, now, live.failureOf(schedule))
   return <span class={`badge ${standing}`}>{standing}</span>
 }
 
@@ -97,5 +98,19 @@ export function Notice({
     <div class={`notice ${kind}`} role={kind === 'bad' ? 'alert' : 'note'}>
       {children}
     </div>
+  )
+}
+
+const SHOWN_OF_ERROR = 400
+
+/** What failed last: the start, or the run. */
+export function LastError({ schedule }: { readonly schedule: ScheduleDescription }) {
+  const error = schedule.lastError ?? live.failureOf(schedule)
+  if (error === null) return null
+  const cut = error.slice(0, SHOWN_OF_ERROR)
+  return (
+    <span class="error last-error" title={cut}>
+      <Text>{cut}</Text>
+    </span>
   )
 }

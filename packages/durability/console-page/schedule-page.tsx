@@ -49,7 +49,8 @@ export function SchedulePage({ id }: { readonly id: string }) {
     for (const part of [own, runs, history, next]) part.refresh()
   }
   const decisions = history.value?.decisions ?? []
-  const why = reasons(schedule, decisions, now)
+  const failure = failureIn(runs.value?.runs ?? [], schedule) ?? schedules.failureOf(schedule)
+  const why = reasons(schedule, decisions, now, failure)
   return (
     <article class="schedule">
       <p>
@@ -347,4 +348,11 @@ function Scrolling({ label, head, children }: ScrollingProps) {
       </table>
     </div>
   )
+}
+
+/** What its last run failed with. */
+function failureIn(runs: readonly RunDescription[], { lastRunId }: ScheduleDescription): string | null {
+  const last = runs.find(({ id }) => id === lastRunId)
+  const hasFailed = last?.status === 'errored' || last?.status === 'interrupted'
+  return hasFailed ? (last.error ?? last.status) : null
 }

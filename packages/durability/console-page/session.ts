@@ -1,7 +1,7 @@
 import { api, scheduleAt } from './api.ts'
 import { ApiError } from './api-error.ts'
 import { LiveSchedules } from './live-schedules.ts'
-import type { ScheduleDescription, SchedulesPage } from './types.ts'
+import type { RunsPage, ScheduleDescription, SchedulesPage } from './types.ts'
 
 /** The schedules as this viewer sees them. */
 export const live: LiveSchedules = new LiveSchedules({
@@ -11,6 +11,15 @@ export const live: LiveSchedules = new LiveSchedules({
       return await api<ScheduleDescription>(scheduleAt(id))
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return null
+      throw error
+    }
+  },
+  async runs(limit) {
+    try {
+      const { runs } = await api<RunsPage>('/runs', { query: { limit } })
+      return runs
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 403) return []
       throw error
     }
   },

@@ -1,8 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { QuickActions } from './actions.tsx'
 import { useLive, useNow } from './hooks.ts'
-import { Badge, Cadence, Instant, Notice, ScheduleLink, Text } from './parts.tsx'
+import { Badge, Cadence, Instant, LastError, Notice, ScheduleLink, Text } from './parts.tsx'
 import { addressOf } from './route.ts'
+import { live } from './session.ts'
 import type { ScheduleDescription } from './types.ts'
 import { useVirtualRows } from './virtual-rows.ts'
 import { standingOf } from './why.ts'
@@ -19,7 +20,7 @@ const NONE: Filters = { search: '', namespace: '', workflow: '', tag: '', state:
 const STATES = ['active', 'failing', 'late', 'paused', 'finished'] as const
 
 const WIDE_ROW = 56
-const NARROW_ROW = 148
+const NARROW_ROW = 172
 const narrow = matchMedia('(max-width: 760px)')
 
 /** Survives a look at one schedule. */
@@ -125,7 +126,7 @@ function Rows({ rows, now }: { readonly rows: readonly ScheduleDescription[]; re
 }
 
 function Row({ schedule, now }: { readonly schedule: ScheduleDescription; readonly now: number }) {
-  const { id, workflow, namespace, nextFireAt, lastFireAt, timezone, lastError } = schedule
+  const { id, workflow, namespace, nextFireAt, lastFireAt, timezone } = schedule
   return (
     <>
       <span role="cell" class="name">
@@ -153,11 +154,7 @@ function Row({ schedule, now }: { readonly schedule: ScheduleDescription; readon
       </span>
       <span role="cell" class="state">
         <Badge schedule={schedule} now={now} />
-        {lastError !== null && (
-          <span class="error" title={lastError.slice(0, 500)}>
-            <Text>{lastError.slice(0, 200)}</Text>
-          </span>
-        )}
+        <LastError schedule={schedule} />
       </span>
       <span role="cell">
         <QuickActions schedule={schedule} />
@@ -252,7 +249,7 @@ function matches(row: ScheduleDescription, filters: Filters, now: number): boole
   if (namespace !== '' && row.namespace !== namespace) return false
   if (workflow !== '' && row.workflow !== workflow) return false
   if (tag !== '' && !row.tags.includes(tag)) return false
-  if (state === 'failing' ? row.lastError === null : state !== '' && !isIn(state, row, now)) return false
+  if (state === 'failing' ? errorOf(row) === null : state !== '' && !isIn(state, row, now)) return false
   if (search === '') return true
   const wanted = search.toLowerCase()
   return [
@@ -260,14 +257,18 @@ function matches(row: ScheduleDescription, filters: Filters, now: number): boole
     row.workflow,
     row.namespace,
     row.note ?? '',
-    row.lastError ?? '',
+    errorOf(row) ?? '',
     row.cron ?? '',
     ...row.tags,
   ].some((text) => text.toLowerCase().includes(wanted))
 }
 
+function errorOf(row: ScheduleDescription): string | null {
+  return row.lastError ?? live.failureOf(row)
+}
+
 function isIn(state: string, row: ScheduleDescription, now: number): boolean {
-  return state === 'active' ? !row.paused && !row.finished : standingOf(row, now) === state
+  return state === 'active' ? !row.paused && !row.finished : standingOf(row, now, null) === state
 }
 
 function useMedia(query: MediaQueryList): boolean {

@@ -41,7 +41,7 @@ export function Timeline({ schedule, runs, windows, now }: TimelineProps) {
     return {
       at: scheduledTime,
       kind: schedule.paused ? 'asleep' : 'next',
-      title: schedule.paused ? 'if it were resumed now' : 'to come',
+      title: schedule.paused ? 'if resumed now' : 'to come',
       ...(delayMs > 0 && { delay: `+ ${durationInWords(delayMs)}` }),
     }
   })

@@ -7,10 +7,11 @@ export type Standing = 'failing' | 'late' | 'paused' | 'finished' | 'fine'
 /** ms after which something that is due counts as late: an alarm or a poller may take a moment. */
 const LATE_MS = 15_000
 
-export function standingOf(schedule: ScheduleDescription, now: number): Standing {
+/** @param failure What its last run failed with. */
+export function standingOf(schedule: ScheduleDescription, now: number, failure: string | null): Standing {
   if (schedule.paused) return 'paused'
   if (schedule.finished) return 'finished'
-  if (schedule.lastError !== null) return 'failing'
+  if (schedule.lastError !== null || failure !== null) return 'failing'
   if (schedule.nextFireAt !== null && now - schedule.nextFireAt > LATE_MS) return 'late'
   return 'fine'
 }
@@ -20,6 +21,7 @@ export function reasons(
   schedule: ScheduleDescription,
   decisions: readonly Decision[],
   now: number,
+  failure: string | null,
 ): readonly string[] {
   const said: string[] = []
   const { paused, finished, nextFireAt, startAt, endAt, maxRuns, fires, lastError } = schedule
@@ -32,13 +34,14 @@ export function reasons(
       said.push(`It is finished: it has fired ${fires} times, as maxRuns says.`)
     else if (endAt !== null && endAt <= now) said.push('It is finished: its endAt has passed.')
     else said.push('It is finished: there is no later window.')
-  } else if (standingOf(schedule, now) === 'late' && nextFireAt !== null) {
+  } else if (standingOf(schedule, now, failure) === 'late' && nextFireAt !== null) {
     said.push(`It was due ${relativeTime(nextFireAt, now)}, and nothing has fired it since.`)
     said.push('Either nothing drives the engine (its alarm, a Cron Trigger, a poller), or the store fails.')
   } else if (startAt !== null && startAt > now) {
     said.push(`It starts ${relativeTime(startAt, now)}.`)
   }
   if (lastError !== null) said.push(`The last failure: ${lastError}`)
+  if (failure !== null) said.push(`The last run failed: ${failure}`)
   const [last] = decisions
   const text = last === undefined ? undefined : PASSED_OVER[last.decision]
   if (text !== undefined && last !== undefined) {

@@ -1,0 +1,115 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { onTestFinished } from 'vitest'
+import { startWranglerDev, type WranglerDev } from '../../../../../examples/support/wrangler-dev.ts'
+
+export const TOKEN = 'for-the-browser-tests'
+export const LOOKING_TOKEN = 'for-looking-only-tests'
+
+const CHROMIUM = '/usr/bin/chromium'
+
+/** Headless, and asking nobody anything but the pages of the tests. */
+export function launch(): Promise<Browser> {
+  if (!existsSync(CHROMIUM)) throw new Error('Chromium is missing: npm run test:browser installs it')
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+}
+
+export interface ConsoleWorker extends WranglerDev {
+  /** Of the API and of the page. */
+  readonly console: string
+  /** A call of the API as somebody who may do everything. */
+  call(method: string, path: string, body?: object): Promise<Response>
+}
+
+/** The Worker of these tests, with a fresh state that goes when the process ends. */
+export async function startConsole(): Promise<ConsoleWorker> {
+  const persistTo = mkdtempSync(join(tmpdir(), 'durability-console-'))
+  const worker = await startWranglerDev({ config: join(import.meta.dirname, 'wrangler.toml'), persistTo })
+  const console = `${worker.url}/console`
+  return {
+    ...worker,
+    console,
+    async call(method, path, body) {
+      const response = await fetch(console + path, {
+        method,
+        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+      return response
+    },
+    async stop() {
+      await worker.stop()
+      rmSync(persistTo, { recursive: true, force: true })
+    },
+  }
+}
+
+export interface Viewer {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** What the browser complained of: a refused asset, an exception. */
+  readonly complaints: string[]
+}
+
+export interface ViewerOptions {
+  readonly theme?: 'light' | 'dark'
+  readonly size?: 'desktop' | 'phone'
+  readonly token?: string | null
+}
+
+export const SIZES = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } } as const
+
+/** Opens the console as somebody who is signed in; closed with the test. */
+export async function view(
+  browser: Browser,
+  url: string,
+  { theme = 'light', size = 'desktop', token = TOKEN }: ViewerOptions = {},
+): Promise<Viewer> {
+  const context = await browser.newContext({
+    viewport: SIZES[size],
+    colorScheme: theme,
+    timezoneId: 'Europe/London',
+    hasTouch: size === 'phone',
+    reducedMotion: 'reduce',
+  })
+  onTestFinished(() => context.close())
+  if (token !== null) {
+    await context.addInitScript((given) => {
+      // Once: who signs out stays so.
+      if (sessionStorage.getItem('seen') !== null) return
+      sessionStorage.setItem('seen', 'yes')
+      sessionStorage.setItem('durability-console-token', given)
+    }, token)
+  }
+  const page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text())
+  })
+  await page.goto(url)
+  return { page, context, complaints }
+}
+
+const SHOTS = join(import.meta.dirname, '../../../../../ci-output/console')
+
+/** Keeps a picture of the page. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  mkdirSync(SHOTS, { recursive: true })
+  await page.screenshot({ path: join(SHOTS, `${name}.png`) })
+}
