@@ -93,7 +93,11 @@ export class Model extends WatchedObject {
 
   /** Calls `alarm()` as other code might, without waiting for the end of the pass: that has put nothing right yet. */
   callAlarm(): Promise<void> {
-    return this.call('alarm()', (subject) => void subject.alarm().catch(() => undefined), false)
+    const ended = () => {
+      // Handed off, as by the platform's own: it costs alarms that an ordinary run does not.
+      if (this.outside.runs.size > 0) this.invariants.excuses.extraordinary = true
+    }
+    return this.call('alarm()', (subject) => void subject.alarm().then(ended, ended), false)
   }
 
   async advance(ms: number): Promise<void> {
