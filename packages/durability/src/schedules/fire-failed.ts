@@ -20,14 +20,14 @@ export async function refuse(
   window: number,
   now: number,
   error: unknown,
-  absent: string | undefined = absentOf(row, window),
+  absent: string | null = absentOf(row, window) ?? null,
 ): Promise<Step> {
   const lastError = errorText(error)
   const patch = { ...placedAfter(row, window, row.fires), lastError, updatedAt: now }
   const result = await moveOn(engine, row, {
     patch,
     decisions: [decided(row, 'start_failed', now, { window, reason: lastError })],
-    absent,
+    absent: absent ?? undefined,
   })
   if (result === 'moved') await giveUpRun(engine, row, window, now, lastError)
   return DONE
@@ -48,7 +48,7 @@ export async function failed(
     const run = await engine.store.getRun(windowRunId(row.id, window))
     if (run !== null && (await isThereAfterAll(engine, row, run)))
       return fired(engine, row, window, failedAt, run)
-    return refuse(engine, row, window, failedAt, error, run === null ? absentOf(row, window) : undefined)
+    return refuse(engine, row, window, failedAt, error, run === null ? absentOf(row, window) : null)
   }
   await moveOn(engine, row, { patch: { ...triedAgain(row, now, failedAt), lastError, updatedAt: failedAt } })
   return DONE
