@@ -30,6 +30,7 @@ test.each([
     20_263_103,
     'retries of deliveries behind the platform’s clock wait for their time after two early alarms',
   ],
+  [20_268_454, 'a pass that other code began costs the alarms of its hand-off'],
 ])('long seed %d: %s', async (seed) => {
   expect((await playLong(seed)).failure).toBeUndefined()
 })
