@@ -40,7 +40,8 @@ export function d1Store(database: D1Like, options: SqlStoreOptions = {}): Schedu
       const { results } = await prepared(statement).all()
       return results as StoredColumns[] // rows of columns are what D1 answers
     } catch (error) {
-      if (isTableMissing(error)) return []
+      // Without a migration every tick would find nothing due, and nobody would know.
+      if (autoSchema && isTableMissing(error)) return []
       throw error
     }
   }

@@ -178,8 +178,9 @@ export function runsOf(engine: EngineParts): Runs {
 
   /** What is outside is cancelled first: when that fails, the run still counts as running and can be cancelled again. */
   const cancelOutside = async (run: RunRow): Promise<boolean> => {
+    if (run.kind !== 'workflow') return true
     const registered = engine.registered(run.workflow)
-    if (registered === undefined || registered.kind === 'handler') return true
+    if (registered?.kind !== 'workflow') throw new WorkflowNotRegisteredError(run.workflow)
     try {
       await registered.cancel?.(run.id)
       return true

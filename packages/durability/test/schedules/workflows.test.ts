@@ -98,6 +98,18 @@ test('a run that ends while it is being cancelled is not said to be cancelled', 
   expect(await engine.getRun('run')).toMatchObject({ status: 'complete' })
 })
 
+test('an engine that knows the Workflow no more cannot cancel its run, and does not say so', async () => {
+  const held = new Held()
+  const { engine, engineWith } = setup({ workflows: { brief: workflow(held) } })
+  const started = engine.start('brief', null, 'run')
+  await settled()
+  held.creates[0]?.resolve()
+  await started
+  const other = engineWith({ workflows: {} })
+  await expect(other.cancelRun('run')).rejects.toMatchObject({ code: 'workflow_not_registered' })
+  expect(await engine.getRun('run')).toMatchObject({ status: 'running' })
+})
+
 test('what is no binding is refused at once', () => {
   expect(() => workflow(undefined as never)).toThrow(/^binding must be a object, got undefined$/)
 })
