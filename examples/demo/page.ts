@@ -1,3 +1,5 @@
+import { CONSOLE_TOKEN } from './console-token.ts'
+
 /** What `/` answers, and what `npm start` prints. */
 export function page(origin: string): string {
   const schedules = `${origin}/schedules`
@@ -17,6 +19,7 @@ export function page(origin: string): string {
 
 Schedules that users create, in one object and its database, with handlers:
 
+  Look at them       ${origin}/console in a browser; the token is ${CONSOLE_TOKEN}
   Soonest first      curl ${users}
   Make or change     curl -X PUT ${users}/mine -d '{"workflow":"ping","cron":"0 9 * * 1-5","timezone":"Europe/Berlin"}'
   Next ten times     curl ${users}/nightly/preview

@@ -1,3 +1,4 @@
+import { answerConsole } from './console.ts'
 import { badInput, HttpError } from './http-error.ts'
 import { parseCancelQuery, parseName, readScheduleInput } from './input.ts'
 import { type DemoObjects, objectsOf } from './objects.ts'
@@ -25,7 +26,9 @@ export default {
 } satisfies ExportedHandler
 
 async function answer(request: Request, objects: DemoObjects): Promise<Response> {
-  const methods = methodsOf(new URL(request.url).pathname)
+  const { pathname } = new URL(request.url)
+  if (/^\/console(\/|$)/.test(pathname)) return answerConsole(request, objects)
+  const methods = methodsOf(pathname)
   if (methods === undefined)
     throw new HttpError(404, undefined, 'There is nothing here; / says what there is')
   const handler = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined
