@@ -17,7 +17,7 @@ import { windowRunId } from './run-id.ts'
 import { runRowOf, toStart } from './run-rows.ts'
 import { isLive, makeRoom } from './run-status.ts'
 import { startWithin } from './start-within.ts'
-import type { RunRow, ScheduleRow } from './store.ts'
+import type { DecisionRow, RunRow, SchedulePatch, ScheduleRow } from './store.ts'
 import { latestDueWindow, previousWindow } from './timing.ts'
 
 /** When a tick looked, and how long the starts that it makes may take. */
@@ -75,14 +75,9 @@ async function fireWindow(
       return DONE
     }
     const isLate = catchup === 'skip' && now - latest > engine.graceMs + jitterMs
-    if (isLate || latest > window) {
-      const step = isLate
-        ? await skipTo(engine, row, window, latest, now)
-        : await catchUp(engine, row, window, latest, now)
-      // After the decision: a run that is over already would pass for a fired window, should this engine die in between.
-      if (isGivenUp) await giveUpRun(engine, row, window, now, row.lastError ?? 'Its start failed')
-      return step
-    }
+    const pass = { engine, row, window, latest, now, isGivenUp }
+    if (isLate) return skipTo(pass)
+    if (latest > window) return catchUp(pass)
   } else if (existing.status !== 'starting') {
     return fired(engine, row, window, now, existing)
   }
@@ -121,14 +116,20 @@ async function fireWindow(
 
 const WAS_OUTSIDE = 'Its start outside the object was never answered, and its workflow is a handler now'
 
+/** Windows that are passed over: from the one that is stored to the latest that is due. */
+interface Pass {
+  readonly engine: EngineParts
+  readonly row: ScheduleRow
+  readonly window: number
+  readonly latest: number
+  readonly now: number
+  /** A start of the stored one was begun, and is not repeated. */
+  readonly isGivenUp: boolean
+}
+
 /** Nothing ran for a while: on to the latest window, in one step and with one entry. It is fired as stored. */
-async function catchUp(
-  engine: EngineParts,
-  row: ScheduleRow,
-  window: number,
-  latest: number,
-  now: number,
-): Promise<Step> {
+async function catchUp(pass: Pass): Promise<Step> {
+  const { row, window, latest, now } = pass
   const patch = { ...placedAt(row, latest), updatedAt: now }
   const to = previousWindow(row.definition, latest) ?? window
   const stretch = { window: to, from: window, to, reason: 'missed: a later window was due' }
@@ -141,30 +142,36 @@ async function catchUp(
             ? [decided(row, 'skipped_catchup', now, { ...stretch, from: after(row, window) ?? to })]
             : []),
         ]
-  const result = await moveOn(engine, row, { patch, decisions, absent: absentOf(row, window) })
-  return result === 'moved' ? { next: moved(row, patch) } : DONE
+  return (await passOver(pass, patch, decisions)) ? { next: moved(row, patch) } : DONE
 }
 
-export function after(row: ScheduleRow, window: number): number | null {
+function after(row: ScheduleRow, window: number): number | null {
   return placedAfter(row, window, 0).nextWindow ?? null
 }
 
 /** `catchup: 'skip'`: everything up to the latest window is too late. */
-async function skipTo(
-  engine: EngineParts,
-  row: ScheduleRow,
-  window: number,
-  latest: number,
-  now: number,
-): Promise<Step> {
+async function skipTo(pass: Pass): Promise<Step> {
+  const { engine, row, window, latest, now } = pass
   const patch = { ...placedAfter(row, latest, row.fires), updatedAt: now }
   const reason = `later than graceMs of ${engine.graceMs}`
   const decision =
     row.firstAttemptAt !== null && window === latest
       ? decided(row, 'start_failed', now, { window, reason: row.lastError })
       : decided(row, 'skipped_catchup', now, { window: latest, from: window, to: latest, reason })
-  await moveOn(engine, row, { patch, decisions: [decision], absent: absentOf(row, window) })
+  await passOver(pass, patch, [decision])
   return DONE
+}
+
+async function passOver(
+  { engine, row, window, now, isGivenUp }: Pass,
+  patch: SchedulePatch,
+  decisions: readonly DecisionRow[],
+): Promise<boolean> {
+  const result = await moveOn(engine, row, { patch, decisions, absent: absentOf(row, window) })
+  if (result !== 'moved') return false
+  // After the decision: a run that is over already would pass for a fired window, should this engine die in between.
+  if (isGivenUp) await giveUpRun(engine, row, window, now, row.lastError ?? 'Its start failed')
+  return true
 }
 
 /** A run of this object: its row, the schedule's move and the count are one unit. */
@@ -232,9 +239,11 @@ async function startOutside(
   const patch = firedPatch(row, window, now, existing?.counted)
   const result = await moveOn(engine, row, { patch, run: { started: insert.id, patch: runPatch } })
   if (result === 'moved') return { runId: insert.id, next: moved(row, patch) }
-  // Another engine moved it, or a verb did: the run exists all the same, and its window counts once.
+  // Another engine moved it, or wrote to it, or a verb did: the run exists all the same, and its window counts once.
   // Counted first: a start that was counted is known to have succeeded, should this engine die in between.
   await engine.write(() => store.countFire(row.id, insert.id, window))
   await engine.write(() => store.updateRun(insert.id, runPatch, ['starting', 'errored']))
-  return DONE
+  const current = await store.getSchedule(row.id)
+  if (current === null || current.nextWindow !== window) return DONE
+  return fired(engine, current, window, now, { ...insert, ...runPatch, counted: true })
 }

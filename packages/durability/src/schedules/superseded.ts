@@ -36,8 +36,12 @@ export function absentWith(row: ScheduleRow, decisions: readonly DecisionRow[] =
   return isSuperseded && window !== null ? windowRunId(row.id, window) : undefined
 }
 
-/** The last window of which the history says something: none up to it gets another entry, also when the clock went back. */
-export async function lastDecided(engine: EngineParts, row: ScheduleRow): Promise<number> {
-  const decisions = await engine.store.listDecisions(row.id, engine.keptDecisions)
-  return Math.max(row.lastFireAt ?? 0, ...decisions.map(({ scheduledTime }) => scheduledTime ?? 0))
+/**
+ * The last window that has a run or an entry in the history, also from before the schedule was deleted and made again: none
+ * up to it is fired any more, wherever the clock went.
+ */
+export async function lastDecided({ store, keptDecisions }: EngineParts, row: ScheduleRow): Promise<number> {
+  const last = await store.lastWindow(row.id)
+  const decisions = await store.listDecisions(row.id, keptDecisions)
+  return Math.max(row.lastFireAt ?? 0, last ?? 0, ...decisions.map(({ scheduledTime }) => scheduledTime ?? 0))
 }
