@@ -59,10 +59,11 @@ describe("the object's alarm", () => {
     const object = scheduleObject()
     await object.remote().schedules.create({ id: 'quick', workflow: 'work', every: '1s' })
     await until('three runs', () => behaviour.called.length >= 3)
-    const { fires = 0 } = (await object.remote().schedules.get('quick')) ?? {}
-    expect(fires).toBe(behaviour.called.length)
+    const { fires } = await object.remote().schedules.pause('quick')
+    await until('every window has its run', () => behaviour.called.length === fires)
     expect(new Set(behaviour.called).size).toBe(fires)
-    expect(behaviour.alarms.length).toBeLessThanOrEqual(fires + 1)
+    // An alarm that comes a moment early is set again; nothing else calls the object.
+    expect(behaviour.alarms.length).toBeLessThanOrEqual(2 * fires)
   })
 
   test('goes on after the object was dropped from memory', async () => {
@@ -292,7 +293,7 @@ describe('beside the engine', () => {
     }
     const object = scheduleObject()
     await object.inside((instance) =>
-      made.get(instance)?.set({ expression: `at ${Date.now() + 1}`, version: 1 }),
+      made.get(instance)?.set({ expression: `at ${Date.now() + 500}`, version: 1 }),
     )
     await until('the deployed run began', () => holds)
     await object.remote().schedules.create({ id: 'quick', workflow: 'work', every: '1s' })
