@@ -1,4 +1,4 @@
-import type { Excuses } from './excuses.ts'
+import { type Excuses, LATE_MS } from './excuses.ts'
 import type { OutsideWorld } from './outside-world.ts'
 import type { Settings } from './settings.ts'
 import { RUNNING, type Stored, WAITING } from './stored.ts'
@@ -80,7 +80,8 @@ export function checkProgress(
       outside.violate(`${at(scheduledTime)} is marked as running and is not`)
     }
     // Others may come first in the moment in which it is due; where a clock was set, its timer may be late.
-    if (state > RUNNING && nextAttemptAt < now && !known.troubles.has('clock')) isAnyDue = true
+    const isDue = nextAttemptAt + LATE_MS < now
+    if (state > RUNNING && isDue && !known.troubles.has('clock')) isAnyDue = true
   }
   if (isAnyDue && settings.hasReceiver && !outside.receives) {
     outside.violate('an outcome is due, and nobody delivers')
