@@ -1,3 +1,4 @@
+import { ENGINE, type UserSchedules } from './benches/user-schedules.ts'
 import { LIBRARY, LOOP } from './host/subjects.ts'
 import type { Results } from './results.ts'
 import type { Cost } from './worker/cost.ts'
@@ -14,7 +15,7 @@ export interface Bar {
 
 const MAX_GROWTH = 1.25
 
-export function barsOf({ costs, times, latency, drains, backlog }: Results): Bar[] {
+export function barsOf({ costs, times, latency, drains, backlog, schedules }: Results): Bar[] {
   return [
     ...rowBars(costs),
     ...timeBars('objects on disk', times.disk),
@@ -27,7 +28,18 @@ export function barsOf({ costs, times, latency, drains, backlog }: Results): Bar
     },
     ...growthBars('CPU per drained run', drains.calling),
     ...growthBars('CPU per run beside waiting runs', backlog),
+    ...(schedules ? fireBars(schedules) : []),
   ]
+}
+
+function fireBars({ stored, fires }: UserSchedules): Bar[] {
+  return fires.map(({ due, costs: { [ENGINE]: cost } }) => ({
+    what: `rows read, written per fire of a user’s schedule, ${due} due of ${stored}`,
+    asked: 'at most 12, 8',
+    measured: `${Number(cost.rowsRead.toFixed(2))}, ${Number(cost.rowsWritten.toFixed(2))}`,
+    isMet: cost.rowsRead <= 12 && cost.rowsWritten <= 8,
+    isExact: true,
+  }))
 }
 
 function rowBars(costs: Results['costs']): Bar[] {

@@ -10,6 +10,7 @@ import type { PeerResults } from './benches/peers.ts'
 import type { RareCost } from './benches/rare-costs.ts'
 import type { RunTimes } from './benches/run-times.ts'
 import type { StorageCosts } from './benches/storage-costs.ts'
+import type { UserSchedules } from './benches/user-schedules.ts'
 import type { Subject } from './host/subjects.ts'
 
 /** What a run of the bench writes down, and `report.ts` reads. */
@@ -31,6 +32,8 @@ export interface Results {
   readonly memory: readonly MemoryWithBacklog[]
   readonly objects: readonly ManyObjects[]
   readonly peers?: PeerResults
+  /** With the load at its own time: it is often measured alone. */
+  readonly schedules?: UserSchedules
 }
 
 export const RESULTS: string = join(import.meta.dirname, 'results')

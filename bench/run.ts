@@ -17,6 +17,7 @@ import { rareCosts } from './benches/rare-costs.ts'
 import { runTimes } from './benches/run-times.ts'
 import { FULL, QUICK, type Settings } from './benches/settings.ts'
 import { storageCosts } from './benches/storage-costs.ts'
+import { userSchedules } from './benches/user-schedules.ts'
 import { type Progress, progressLine } from './host/progress.ts'
 import { STORES } from './host/stores.ts'
 import { bundlePeers, bundleSubjects, type LIBRARY, SUBJECTS } from './host/subjects.ts'
@@ -54,6 +55,7 @@ function partsOf(code: string, settings: Settings, progress: Progress) {
       installPeers()
       return peers(await bundlePeers(), settings, progress)
     },
+    schedules: () => userSchedules(settings, progress),
   } satisfies { readonly [Part in keyof Measured]-?: () => Promise<Measured[Part]> }
 }
 
@@ -82,7 +84,8 @@ async function main(): Promise<void> {
     measuredOn: new Date().toISOString().slice(0, 10),
     isQuick: settings.isQuick,
     machine: `${cpus().length} shared cores`,
-    load: [loadBefore, loadAfter],
+    // That part says its own, and leaves that of the others.
+    load: (values.only === 'schedules' && latestResults().load) || [loadBefore, loadAfter],
     versions: versions(),
   })
 }

@@ -1,5 +1,6 @@
 import { barsOf } from './bars.ts'
 import type { Drained } from './benches/drain.ts'
+import { ENGINE, SCHEDULE_LOOP } from './benches/user-schedules.ts'
 import type { Compared } from './host/interleaved.ts'
 import type { Summary } from './host/statistics.ts'
 import { LIBRARY, LOOP, PEERS } from './host/subjects.ts'
@@ -29,6 +30,8 @@ export function tablesOf(results: Results): Record<string, string> {
     memory: memory(results),
     objects: objects(results),
     peers: peers(results),
+    schedules: schedules(results),
+    verbs: verbs(results),
   }
 }
 
@@ -207,6 +210,56 @@ function peers({ peers: measured, costs: { [LIBRARY]: library, [LOOP]: loop } }:
       ...PEERS.map((peer) => row(peer, measured.costs[peer][0]?.cost, readsOf(peer))),
     ],
   )
+}
+
+function schedules({ schedules: measured }: Results): string {
+  if (!measured) return 'Not measured.'
+  const { stored, kept, load, fires } = measured
+  const rows = fires.map(({ due, costs: { [ENGINE]: own, [SCHEDULE_LOOP]: loop }, times }) => [
+    due,
+    digits(own.rowsRead),
+    digits(loop.rowsRead),
+    digits(own.rowsWritten),
+    digits(loop.rowsWritten),
+    digits(own.alarms),
+    digits(loop.alarms),
+    range(times.calling[ENGINE].cpuRatio),
+    range(times.empty[ENGINE].cpuRatio),
+  ])
+  return `${count(stored)} schedules in one object, ${kept} runs kept of each that fires. The load of the machine was ${load[0]} before and ${load[1]} after.
+
+${table(
+  [
+    'due at once',
+    'rows read per fire',
+    'loop',
+    'rows written',
+    'loop',
+    'alarms',
+    'loop',
+    'CPU, calling handlers, loop = 1',
+    'CPU, empty handlers, loop = 1',
+  ],
+  rows,
+)}`
+}
+
+function verbs({ schedules: measured }: Results): string {
+  if (!measured) return 'Not measured.'
+  const [first] = measured.verbs
+  return table(
+    ['call', 'rows read', 'rows written', 'CPU, `get` = 1'],
+    measured.verbs.map(({ what, rowsRead, rowsWritten, cpuUs }) => [
+      what,
+      digits(rowsRead),
+      digits(rowsWritten),
+      (cpuUs / (first?.cpuUs ?? Number.NaN)).toFixed(1),
+    ]),
+  )
+}
+
+function digits(number: number): number {
+  return Number(number.toFixed(2))
 }
 
 function count(number: number | string): string {

@@ -15,6 +15,8 @@ export interface Settings {
   /** Fires of each subject whose lateness is compared. */
   readonly fires: number
   readonly processStarts: number
+  /** User-created ones in one object, and the runs that are kept of each that fires. */
+  readonly schedules: { readonly stored: number; readonly kept: number }
 }
 
 export const FULL: Settings = {
@@ -28,6 +30,7 @@ export const FULL: Settings = {
   objects: [1, 10, 100, 1_000],
   fires: 1_200,
   processStarts: 15,
+  schedules: { stored: 100_000, kept: 50 },
 }
 
 export const QUICK: Settings = {
@@ -41,4 +44,5 @@ export const QUICK: Settings = {
   objects: [1, 20],
   fires: 40,
   processStarts: 2,
+  schedules: { stored: 1_000, kept: 3 },
 }
