@@ -4,6 +4,7 @@ import { decisionRow, runRow, type SqlValue, type StoredColumns, scheduleRow } f
 import { isTableMissing, NEVER_AT, SCHEMA } from './sql/schema.ts'
 import * as sql from './sql/statements.ts'
 import type { FireResult, FireUnit, RunQuery, RunRow, ScheduleStore } from './store.ts'
+import { comparedText } from './text-order.ts'
 
 export interface SqlStoreOptions {
   /** Creates the tables on the first use. Without it the migration file of the package does. Default true. */
@@ -186,5 +187,5 @@ function isThere({ sql: text, bindings }: sql.Statement): sql.Statement {
 
 /** The order of all phases put together. */
 export function newestFirst(one: RunRow, other: RunRow): number {
-  return other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1)
+  return other.createdAt - one.createdAt || comparedText(other.id, one.id)
 }

@@ -215,6 +215,37 @@ describe('call', () => {
   })
 })
 
+test('listRuns by pages has each run once, those in flight among those that are over, whatever their ids', async () => {
+  const { start, listRuns, getRun } = scheduleObject().remote()
+  const ids = ['Ａ', 'a', 'é', '\ue000', '😀', '🦄']
+  behaviour.work = ({ runId: id }) => (id === '😀' || id === 'a' ? new Promise(() => {}) : undefined)
+  for (const id of ids) await start('work', null, id)
+  await until('the others are over', async () => (await getRun('🦄'))?.status === 'complete')
+  const seen: string[] = []
+  let cursor: string | null = null
+  do {
+    const page: Awaited<ReturnType<typeof listRuns>> = await listRuns({ limit: 1, ...(cursor && { cursor }) })
+    seen.push(...page.map(({ id }) => id))
+    cursor = page.cursor
+  } while (cursor !== null)
+  // All of one moment: by the bytes of their ids, as in the database.
+  expect(seen).toEqual(['🦄', '😀', 'Ａ', '\ue000', 'é', 'a'])
+})
+
+test('deleteAll leaves an object that can be used at once, with no alarm', async () => {
+  const object = scheduleObject()
+  const { schedules, start, listRuns } = object.remote()
+  await schedules.create(HOURLY)
+  await start('work', null, 'mine')
+  await object.inside(({ parts }) => parts.ctx.storage.deleteAll())
+  expect(await object.alarmAt()).toBe(null)
+  expect(await schedules.list()).toEqual([])
+  expect(await listRuns()).toEqual([])
+  expect(await schedules.create(HOURLY)).toMatchObject({ fires: 0, nextFireAt: hour(1) })
+  await object.passTime(hour(1))
+  expect(behaviour.called).toEqual(['mine', runId('hourly', hour(1))])
+})
+
 test('an object for each tenant keeps its own schedules and fires them alone', async () => {
   const [one, other] = [scheduleObject('tenant:1'), scheduleObject('tenant:2')]
   await one.remote().schedules.create(HOURLY)
