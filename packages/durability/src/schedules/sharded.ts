@@ -58,6 +58,7 @@ export interface ShardedSchedules {
 
 /**
  * The same calls over `shards` objects: each id has its object, by a stable hash. Runs of a schedule are where it is.
+ * `concurrency` and `maxConcurrentRuns` are counted in each object by itself.
  *
  * @throws TypeError or RangeError for a bad namespace or number.
  */
