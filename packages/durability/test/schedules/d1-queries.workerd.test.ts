@@ -6,16 +6,20 @@ import {
   DurabilityEngine,
   d1Store,
   dispatch,
+  workflow,
 } from '../../src/schedules/index.ts'
 import { MINUTE_MS, START_AT } from './support/setup.ts'
 
 /** Queries that one invocation of a Worker may make of D1. Each statement of a batch is one. */
 const LIMIT = 1_000
 /** What `maxFiresPerTick` is said to be set to over D1. */
-const DOCUMENTED = 75
+const DOCUMENTED = 60
 /** Queries of one fire, and of a tick beside its fires: the due query, and what is looked for now and then. */
 const PER_FIRE = 7
 const PER_LATE_FIRE = 12
+/** Of one that asks how its last Workflow is doing, which has ended, and of that one when it is late. */
+const PER_SKIPPING_FIRE = 9
+const PER_LATE_SKIPPING_FIRE = 14
 const PER_TICK = 4
 
 const TABLES = ['durable_schedules', 'durable_schedule_tags', 'durable_runs', 'durable_decisions']
@@ -58,13 +62,21 @@ function counting(database: D1Like): { readonly database: D1Like; take(): number
   }
 }
 
+const ENDED_INSTANCE = { status: async () => ({ status: 'complete' }), terminate: async () => undefined }
+
+/** A Workflow whose instances have ended whenever they are asked. */
+const ENDED = {
+  create: async () => ENDED_INSTANCE,
+  get: async () => ENDED_INSTANCE,
+}
+
 async function setup(schedules: number, options: { readonly maxFiresPerTick?: number } = {}) {
   const { database, take } = counting(env.SCHEDULES_DB)
   let now = START_AT
   const started: string[] = []
   const engine = new DurabilityEngine({
     store: d1Store(database),
-    workflows: { work: dispatch(({ runId }) => void started.push(runId)) },
+    workflows: { work: dispatch(({ runId }) => void started.push(runId)), brief: workflow(ENDED) },
     clock: () => now,
     // Trims delete from the second fire on.
     keptRuns: 1,
@@ -122,6 +134,20 @@ describe('the queries of a tick over D1', () => {
     expect(fires).toBe(12)
     expect(queries - 12 * PER_LATE_FIRE).toBeGreaterThan(0)
     expect(queries - 12 * PER_LATE_FIRE).toBeLessThanOrEqual(PER_TICK)
+  })
+
+  test('are at most 14 where overlap skips and the last Workflow has ended: 60 of them stay below the limit', async () => {
+    const { engine, tick } = await setup(0)
+    for (let n = 0; n < 12; n += 1)
+      await engine.schedules.create({ id: `w${n}`, workflow: 'brief', every: MINUTE_MS, overlap: 'skip' })
+    await tick()
+    const ordinary = await tick()
+    expect(ordinary.fires).toBe(12)
+    expect(ordinary.queries - 12 * PER_SKIPPING_FIRE).toBeLessThanOrEqual(PER_TICK)
+    const late = await tick(10 * MINUTE_MS)
+    expect(late.fires).toBe(12)
+    expect(late.queries - 12 * PER_LATE_SKIPPING_FIRE).toBeLessThanOrEqual(PER_TICK)
+    expect(DOCUMENTED * PER_LATE_SKIPPING_FIRE + PER_TICK).toBeLessThan(LIMIT)
   })
 
   test('are as many beside 2,000 other schedules', async () => {
