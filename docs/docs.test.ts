@@ -189,6 +189,7 @@ describe('docs/reference.md', () => {
     'experimental/index',
     'schedules/index',
     'schedules/index.node',
+    'console/index',
     'cron/index',
     'utils/index',
     'testing/index',

@@ -53,6 +53,8 @@ try {
   const dependencies = {
     durability: `file:${tarball}`,
     croner: pinned('croner'),
+    hono: pinned('hono'),
+    jose: pinned('jose'),
     typescript: pinned('typescript'),
     '@cloudflare/workers-types': pinned('@cloudflare/workers-types'),
   }
