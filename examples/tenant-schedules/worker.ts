@@ -71,6 +71,7 @@ async function answer(request: Request, env: Env): Promise<Response> {
   if (part === 'outbox') return Response.json(await object.outbox())
   if (part !== 'schedules') return refusal(404, 'There is nothing here')
   if (id === undefined) {
+    if (request.method !== 'GET') return refusal(405, 'Schedules are made by PUT /:tenant/schedules/:id')
     const cursor = searchParams.get('cursor')
     const page = await schedules.list({ limit: 100, ...(cursor !== null && { cursor }) })
     return Response.json({ schedules: page, cursor: page.cursor })

@@ -26,7 +26,7 @@ export type ScheduleObjectOptions = Omit<
  * A Durable Object that holds user-created schedules and runs them: extend it, say what it can start, and bind it. One
  * object alone, such as a tenant's, is called by `remoteSchedules(stub)`; a set of them by `shardedSchedules`.
  */
-export abstract class DurabilityScheduleObject<Env = unknown> extends DurableObject<Env> {
+export abstract class DurabilityScheduleObject<Env = Cloudflare.Env> extends DurableObject<Env> {
   protected readonly scheduler: DurabilityScheduler
   protected readonly engine: DurabilityEngine
   #shards: number | undefined

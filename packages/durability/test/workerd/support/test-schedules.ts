@@ -33,7 +33,7 @@ export class Behaviour {
 export const behaviour: Behaviour = new Behaviour()
 
 /** A subclass as a user writes one, which does what the test says. */
-export class TestSchedules extends DurabilityScheduleObject<Cloudflare.Env> {
+export class TestSchedules extends DurabilityScheduleObject {
   readonly name: string = this.ctx.id.name ?? ''
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
