@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { DurabilityEngine } from '../../src/schedules/index.ts'
+import type { DurabilityEngine, ScheduleDefinition } from '../../src/schedules/index.ts'
 import type { Cost } from '../workerd/support/counting.ts'
 import { until } from '../workerd/support/time.ts'
 import {
@@ -84,6 +84,22 @@ describe('a fire of a handler in an object of 100,000 schedules, 50 runs and 50 
       expect(runs.map(({ status }) => status)).toEqual(Array.from({ length: KEPT }, () => 'complete'))
     },
   )
+
+  it.each<{ what: string; policies: Partial<ScheduleDefinition>; most: number }>([
+    { what: 'whose input is validated', policies: { workflow: 'checked' }, most: 15 },
+    { what: 'with overlap: skip', policies: { overlap: 'skip' }, most: 16 },
+    { what: 'with pauseAfterFailures', policies: { pauseAfterFailures: 3 }, most: 16 },
+    { what: 'with catchup: skip', policies: { catchup: 'skip' }, most: 12 },
+  ])('$what reads at most $most rows, with 100 due', TIMEOUT, async ({ policies, most }) => {
+    const object = costObject()
+    await storeMany(object, { due: 100, all: 1_000, policies })
+    object.clock.moveBy(MINUTE_MS)
+    const before = object.called.length
+    const { rowsRead, rowsWritten } = await object.costOfAlarm()
+    expect(object.called.length - before).toBe(100)
+    expect(rowsRead / 100).toBeLessThanOrEqual(most)
+    expect(rowsWritten / 100).toBeLessThanOrEqual(8)
+  })
 
   it('costs exactly what it costs beside 100, in rows', TIMEOUT, async () => {
     const costs: Cost[] = []

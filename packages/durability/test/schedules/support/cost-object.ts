@@ -44,7 +44,10 @@ export function costObject(isDriven = true): CostObject {
     const engine = new DurabilityEngine({
       store: durableObjectStore(context.storage),
       ...(isDriven && { scheduler, persistedSchedules: true }),
-      workflows: { brief: async ({ runId }) => void called.push(runId) },
+      workflows: {
+        brief: async ({ runId }) => void called.push(runId),
+        checked: { handler: async ({ runId }) => void called.push(runId), validate: async () => undefined },
+      },
     })
     // The names of its workflows are of no matter here.
     parts = { ctx, engine: engine as unknown as DurabilityEngine }
@@ -96,9 +99,9 @@ export const PAUSED_OF = 5
  */
 export async function storeMany(
   object: CostObject,
-  { due, all }: { due: number; all: number },
+  { due, all, policies }: { due: number; all: number; policies?: Partial<ScheduleDefinition> },
 ): Promise<void> {
-  await object.costOf((engine) => engine.schedules.create(FIRING))
+  await object.costOf((engine) => engine.schedules.create({ ...FIRING, ...policies }))
   for (let fire = 0; fire <= KEPT; fire += 1) {
     object.clock.moveBy(MINUTE_MS)
     await object.costOf(({ schedules }) => schedules.tick())
