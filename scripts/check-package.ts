@@ -29,7 +29,7 @@ function pinned(name: string): string {
 
 /** The Worker's class ticks at nine on each of three simulated days. */
 function checkSimulation(project: string): void {
-  const printed = execFileSync('node', ['--import', './alias.js', 'simulation.ts'], {
+  const printed = execFileSync('node', ['--conditions=workerd', '--import', './alias.js', 'simulation.ts'], {
     cwd: project,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
