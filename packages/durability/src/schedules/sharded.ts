@@ -46,6 +46,8 @@ export type PartialPage<Item> = Page<Item> & { readonly failed: readonly ShardEr
 
 /** `engine.schedules` and the engine's runs over a set of objects. */
 export interface ShardedSchedules {
+  /** Objects of the set. */
+  readonly shards: number
   readonly schedules: Omit<Schedules<string>, 'list' | 'count'> & {
     list(filter?: ScheduleFilter & Partial): Promise<PartialPage<ScheduleDescription>>
     count(filter?: Omit<ScheduleFilter, 'limit' | 'offset' | 'cursor'> & Partial): Promise<number>
@@ -160,6 +162,7 @@ export function shardedSchedules(objects: ScheduleObjects, { shards }: ShardedOp
   }
 
   return {
+    shards,
     schedules: {
       create: (definition) => ofSchedule(definition?.id, 'create', definition),
       upsert: (definition) => ofSchedule(definition?.id, 'upsert', definition),

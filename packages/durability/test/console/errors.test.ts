@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { InvalidScheduleError } from '../../src/schedules/index.node.ts'
+import { InvalidScheduleError, shardedSchedules } from '../../src/schedules/index.node.ts'
 import { BASE, NOW, read, testConsole } from './setup.ts'
 
 const DAILY = { workflow: 'brief', cron: '0 9 * * *' }
@@ -106,6 +106,11 @@ describe('a set of objects', () => {
       failed: ['Shard 1 failed: asleep'],
     })
   })
+})
+
+test('what shardedSchedules answers says that it is a set', () => {
+  const objects = { getByName: () => ({ call: () => Promise.reject(new Error('asleep')) }) }
+  expect(shardedSchedules(objects, { shards: 3 }).shards).toBe(3)
 })
 
 describe('a list', () => {
