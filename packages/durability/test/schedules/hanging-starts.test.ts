@@ -5,6 +5,7 @@ import {
   memoryStore,
   type ScheduleStore,
 } from '../../src/schedules/index.node.ts'
+import { STATUS_TIMEOUT_MS } from '../../src/schedules/limits.ts'
 import { DAY_MS, MINUTE_MS, START_AT, silenceReports } from './support/setup.ts'
 
 const DUE = 1_000
@@ -207,4 +208,25 @@ test('a Workflow that does not say how its last run is doing holds up nothing el
   expect(status).toHaveBeenCalled()
   expect(started.filter((runId) => runId.startsWith('sched:a:'))).toHaveLength(1)
   expect(started.filter((runId) => runId.startsWith('sched:b:'))).toHaveLength(2)
+})
+
+test('a tick is over in time also when a Workflow neither starts nor says whether it did; that is written down later', async () => {
+  const hangs = () => new Promise<never>(() => {})
+  const store = memoryStore()
+  const brief = { kind: 'workflow' as const, start: hangs, status: hangs }
+  const engine = new DurabilityEngine({ store, workflows: { brief } })
+  await engine.schedules.create({ id: 'a', workflow: 'brief', cron: '1 0 * * *' })
+  for (const at of [WINDOW, WINDOW + 40_000]) {
+    vi.setSystemTime(at)
+    const ticking = engine.schedules.tick().then(() => Date.now() - at)
+    await vi.advanceTimersByTimeAsync(START_TIMEOUT_MS)
+    expect(await ticking).toBeLessThanOrEqual(START_TIMEOUT_MS)
+  }
+  expect(await engine.schedules.history('a')).toEqual([])
+  const draining = engine.drain()
+  await vi.advanceTimersByTimeAsync(STATUS_TIMEOUT_MS)
+  await draining
+  expect(await engine.schedules.history('a')).toMatchObject([
+    { decision: 'start_failed', scheduledTime: WINDOW },
+  ])
 })
