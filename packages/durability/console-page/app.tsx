@@ -16,7 +16,9 @@ export function App() {
   useEffect(() => {
     live.start()
     const look = () => {
-      if (!document.hidden) live.start()
+      // Whoever does not look costs nothing.
+      if (document.hidden) live.stop()
+      else live.start()
     }
     document.addEventListener('visibilitychange', look)
     addEventListener('online', look)

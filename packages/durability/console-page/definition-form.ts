@@ -95,24 +95,30 @@ export class FieldError extends Error {
  * The definition that is sent. Whether it can be used is for the server to say; here only JSON is read. An empty field is
  * left out, except for a note, which is removed.
  *
+ * @param edited What the form was filled with. Of that, what was not touched is sent as it was; paused and a note are not
+ * sent then at all, for somebody else may have changed them meanwhile.
  * @throws FieldError for text that is no JSON.
  */
-export function definitionOf(values: FormValues, isNew: boolean): Record<string, unknown> {
+export function definitionOf(values: FormValues, edited?: ScheduleDescription): Record<string, unknown> {
   const { kind, concurrencyKey, concurrencyLimit } = values
+  const before = edited && valuesOf(edited)
+  const isTouched = (name: keyof FormValues) => before === undefined || before[name] !== values[name]
+  const instantOf = (name: 'startAt' | 'endAt') =>
+    edited !== undefined && !isTouched(name) ? (edited[name] ?? undefined) : fromLocalInput(values[name])
   const all: Record<string, unknown> = {
     workflow: values.workflow,
     input: jsonOf('input', values.input),
     overlap: values.overlap,
     catchup: values.catchup,
     jitter: durationOf(values.jitter),
-    paused: values.paused,
-    note: values.note === '' ? (isNew ? undefined : null) : values.note,
+    paused: isTouched('paused') ? values.paused : undefined,
+    note: isTouched('note') ? noteOf(values.note, edited) : undefined,
     namespace: values.namespace === '' ? undefined : values.namespace,
-    tags: tagsOf(values.tags),
+    tags: edited !== undefined && !isTouched('tags') ? edited.tags : tagsOf(values.tags),
     searchAttributes: jsonOf('searchAttributes', values.searchAttributes),
     priority: numberOf(values.priority),
-    startAt: fromLocalInput(values.startAt),
-    endAt: fromLocalInput(values.endAt),
+    startAt: instantOf('startAt'),
+    endAt: instantOf('endAt'),
     maxRuns: numberOf(values.maxRuns),
     pauseAfterFailures: numberOf(values.pauseAfterFailures),
     ...(kind === 'cron'
@@ -127,11 +133,17 @@ export function definitionOf(values: FormValues, isNew: boolean): Record<string,
 
 /** The field of the form that shows what is wrong with a field of the definition: `tags[3]` is `tags`. */
 export function fieldOf(field: string): string {
+  if (field === 'concurrency.limit') return 'concurrencyLimit'
   return field.split(/[.[]/)[0] ?? field
 }
 
 function textOf(value: string | number | null): string {
   return value === null ? '' : String(value)
+}
+
+function noteOf(note: string, edited: ScheduleDescription | undefined): string | null | undefined {
+  if (note !== '') return note
+  return edited === undefined ? undefined : null
 }
 
 function tagsOf(text: string): string[] {

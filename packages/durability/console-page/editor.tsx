@@ -50,7 +50,7 @@ export function Editor({ schedule }: { readonly schedule?: ScheduleDescription }
   )
   const [problem, setProblem] = useState<Problem>()
   const [isSaving, setSaving] = useState(false)
-  const preview = usePreview(values, isNew)
+  const preview = usePreview(values, schedule)
   const { rows } = useLive()
   const workflows = useMemo(() => [...new Set(rows.map(({ workflow }) => workflow))].sort(), [rows])
   const shown = problem ?? preview.problem
@@ -60,7 +60,7 @@ export function Editor({ schedule }: { readonly schedule?: ScheduleDescription }
     setSaving(true)
     try {
       if (values.id === '') throw new FieldError('id', 'id is needed')
-      const body = definitionOf(values, isNew)
+      const body = definitionOf(values, schedule)
       const saved = await api<ScheduleDescription>(scheduleAt(values.id), { method: 'PUT', body, isNew })
       live.put(saved)
       say(`${isNew ? 'Created' : 'Saved'} ${values.id}`)
@@ -204,7 +204,15 @@ export function Editor({ schedule }: { readonly schedule?: ScheduleDescription }
               {(props) => <input {...props} {...text('priority')} type="text" inputMode="numeric" />}
             </Field>
             <Field name="namespace" label="Namespace" problem={shown}>
-              {(props) => <input {...props} {...text('namespace')} type="text" placeholder="default" />}
+              {(props) => (
+                <input
+                  {...props}
+                  {...text('namespace')}
+                  type="text"
+                  placeholder="default"
+                  readOnly={!isNew}
+                />
+              )}
             </Field>
             <Field name="tags" label="Tags, one a line" problem={shown}>
               {(props) => <textarea {...props} {...text('tags')} rows={2} />}
@@ -268,7 +276,7 @@ interface Preview {
 }
 
 /** Asks for the next times when the typing pauses. Nothing is wrong yet with what has not been typed. */
-function usePreview(values: FormValues, isNew: boolean): Preview {
+function usePreview(values: FormValues, schedule: ScheduleDescription | undefined): Preview {
   const [preview, setPreview] = useState<Preview>({ windows: undefined, problem: undefined })
   useEffect(() => {
     const isEmpty = (values.kind === 'cron' ? values.cron : values.every).trim() === ''
@@ -279,7 +287,7 @@ function usePreview(values: FormValues, isNew: boolean): Preview {
     const asked = new AbortController()
     const timer = setTimeout(async () => {
       try {
-        const definition = definitionOf(values, isNew)
+        const definition = definitionOf(values, schedule)
         const body = { ...definition, id: values.id || 'new', workflow: values.workflow || 'workflow' }
         const { windows } = await api<Windows>('/preview', {
           method: 'POST',
@@ -296,7 +304,7 @@ function usePreview(values: FormValues, isNew: boolean): Preview {
       clearTimeout(timer)
       asked.abort()
     }
-  }, [values, isNew])
+  }, [values, schedule])
   return preview
 }
 

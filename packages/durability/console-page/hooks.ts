@@ -35,13 +35,18 @@ export function usePolled<Value>(read: () => Promise<Value>, inputs: readonly un
   useEffect(() => {
     let isOver = false
     let timer: ReturnType<typeof setTimeout>
+    let asked = 0
     const look = async () => {
       clearTimeout(timer)
+      asked += 1
+      const own = asked
+      // The answer to an earlier question may come after that to a later one.
+      const isOvertaken = () => isOver || own !== asked
       try {
         const value = await read()
-        if (!isOver) setState({ value })
+        if (!isOvertaken()) setState({ value })
       } catch (error) {
-        if (isOver) return
+        if (isOvertaken()) return
         const thrown = error instanceof Error ? error : new Error(String(error))
         // What is gone is not shown any more.
         const isGone = thrown instanceof ApiError && thrown.status === 404
@@ -49,7 +54,7 @@ export function usePolled<Value>(read: () => Promise<Value>, inputs: readonly un
           isGone || value === undefined ? { error: thrown } : { value, error: thrown },
         )
       }
-      if (!isOver) timer = setTimeout(look, document.hidden ? POLL_MS * 10 : POLL_MS)
+      if (!isOvertaken()) timer = setTimeout(look, document.hidden ? POLL_MS * 10 : POLL_MS)
     }
     setState({})
     void look()

@@ -114,6 +114,9 @@ export class LiveSchedules {
   restart(): void {
     this.#rows.clear()
     this.#changedAt.clear()
+    this.#missed = new Set()
+    this.lost = undefined
+    this.failed = []
     this.#failures.clear()
     this.#runsReadAt = undefined
     this.#readAllAt = undefined
@@ -153,34 +156,52 @@ export class LiveSchedules {
 
   /** One look: at what is due next, at what has left it, and now and then at everything. */
   async look(): Promise<void> {
+    const life = this.#life
     const changes = this.#changes
     const soonest = await this.#source.page({ limit: SOONEST })
+    // The answer to another viewer, or to a look that was given up.
+    if (life !== this.#life) return
     this.state = 'ready'
     this.lost = undefined
     this.failed = soonest.failed ?? []
     const seen = new Set<string>()
     this.#merge(soonest, changes, seen)
     this.#tell()
-    await this.#readRuns()
+    await this.#readRuns(life)
+    if (life !== this.#life) return
     if (soonest.cursor === null) {
       if (this.failed.length === 0) this.#removeAllBut(seen, changes)
       this.#hasReadAll()
       return
     }
-    const moved = this.#movedOutOf(soonest.schedules, seen)
+    // Where a part is silent its schedules have not moved: they cannot be asked for.
+    const moved = this.failed.length > 0 ? [] : this.#movedOutOf(soonest.schedules, seen)
     const isDue = this.#readAllAt === undefined || this.#now() - this.#readAllAt >= RELOAD_MS
     if (isDue || moved.length > ONE_BY_ONE) {
-      await this.#readOn(soonest.cursor, seen)
+      await this.#readOn(soonest.cursor, seen, life)
       return
     }
     // Few, so that each look costs little.
-    await Promise.all(moved.map((id) => this.#readOne(id)))
-    this.#tell()
+    await Promise.all(moved.map((id) => this.read(id)))
   }
 
-  async #readRuns(): Promise<void> {
+  /** Reads one and shows it; `null` when it is gone. */
+  async read(id: string): Promise<ScheduleDescription | null> {
+    const life = this.#life
+    const changes = this.#changes
+    const schedule = await this.#source.one(id)
+    if (life !== this.#life) return schedule
+    if (!this.#isOpenTo(id, changes)) return this.#rows.get(id) ?? null
+    if (schedule === null) this.#rows.delete(id)
+    else this.#rows.set(id, schedule)
+    this.#tell()
+    return schedule
+  }
+
+  async #readRuns(life: number): Promise<void> {
     if (this.#runsReadAt !== undefined && this.#now() - this.#runsReadAt < RUNS_MS) return
     const runs = await this.#source.runs(this.#runsReadAt === undefined ? FIRST_RUNS : LATER_RUNS)
+    if (life !== this.#life) return
     this.#runsReadAt = this.#now()
     for (const { id, status, error } of runs) {
       if (status === 'errored' || status === 'interrupted') this.#failures.set(id, error ?? status)
@@ -200,22 +221,20 @@ export class LiveSchedules {
       .map(({ id }) => id)
   }
 
-  async #readOne(id: string): Promise<void> {
-    const changes = this.#changes
-    const schedule = await this.#source.one(id)
-    if (!this.#isOpenTo(id, changes)) return
-    if (schedule === null) this.#rows.delete(id)
-    else this.#rows.set(id, schedule)
-  }
-
-  async #readOn(first: string, seen: Set<string>): Promise<void> {
+  async #readOn(first: string, seen: Set<string>, life: number): Promise<void> {
     let cursor: string | null = first
     while (cursor !== null) {
       const changes = this.#changes
       const page: SchedulesPage = await this.#source.page({ limit: PAGE, cursor })
+      if (life !== this.#life) return
+      this.failed = [...new Set([...this.failed, ...(page.failed ?? [])])]
       this.#merge(page, changes, seen)
       this.#tell()
       cursor = page.cursor
+    }
+    if (this.failed.length > 0) {
+      this.#hasReadAll()
+      return
     }
     const missed = this.rows.map(({ id }) => id).filter((id) => !seen.has(id))
     for (const id of missed) if (this.#missed.has(id)) this.#rows.delete(id)

@@ -1,10 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
 import { Asked, pause, remove, resume, runNow } from './actions.tsx'
 import { api, scheduleAt } from './api.ts'
-import { ApiError } from './api-error.ts'
 import { Durations } from './durations.tsx'
-import { useLive, useNow, usePolled } from './hooks.ts'
+import { type Polled, useLive, useNow, usePolled } from './hooks.ts'
 import { Badge, Instant, LongText, Notice, Text } from './parts.tsx'
 import { addressOf } from './route.ts'
 import { live } from './session.ts'
@@ -18,27 +16,23 @@ const KEPT = 50
 export function SchedulePage({ id }: { readonly id: string }) {
   const now = useNow()
   const schedules = useLive()
-  const own = usePolled(() => api<ScheduleDescription>(scheduleAt(id)), [id])
+  const own = usePolled(() => live.read(id), [id])
   const runs = usePolled(() => api<RunsPage>('/runs', { query: { scheduleId: id, limit: KEPT } }), [id])
   const history = usePolled(
     () => api<Decisions>(`${scheduleAt(id)}/history`, { query: { limit: KEPT } }),
     [id],
   )
   const next = usePolled(() => api<Windows>(`${scheduleAt(id)}/preview`, { query: { count: 10 } }), [id])
-  useEffect(() => {
-    if (own.value !== undefined) live.put(own.value)
-  }, [own.value])
 
-  const schedule =
-    own.error instanceof ApiError && own.error.status === 404 ? undefined : (schedules.get(id) ?? own.value)
+  const schedule = schedules.get(id)
   if (schedule === undefined) {
-    if (own.error === undefined) return <p class="quiet">Reading…</p>
+    if (own.error === undefined && own.value !== null) return <p class="quiet">Reading…</p>
     return (
       <section class="empty">
         <h1>
           <Text>{id}</Text>
         </h1>
-        <Notice kind="bad">{own.error.message}</Notice>
+        <Notice kind="bad">{own.error?.message ?? 'There is no such schedule, or no more.'}</Notice>
         <p>
           <a href={addressOf({ page: 'list' })}>All schedules</a>
         </p>
@@ -63,7 +57,7 @@ export function SchedulePage({ id }: { readonly id: string }) {
         <p class="words">{cadenceInWords(schedule)}</p>
         <Actions schedule={schedule} onDone={refresh} />
       </header>
-      <Parts of={[runs.error, history.error, next.error]} />
+      <Failures of={[own.error, runs.error, history.error, next.error]} />
       {why.length > 0 && (
         <section class="why" aria-label="Why it stands as it does">
           {why.map((reason) => (
@@ -75,12 +69,11 @@ export function SchedulePage({ id }: { readonly id: string }) {
       )}
       <section>
         <h2>Runs and next fires</h2>
-        <Timeline
-          schedule={schedule}
-          runs={runs.value?.runs ?? []}
-          windows={next.value?.windows ?? []}
-          now={now}
-        />
+        <Part of={runs}>
+          {({ runs }) => (
+            <Timeline schedule={schedule} runs={runs} windows={next.value?.windows ?? []} now={now} />
+          )}
+        </Part>
       </section>
       <div class="columns">
         <section>
@@ -89,23 +82,36 @@ export function SchedulePage({ id }: { readonly id: string }) {
         </section>
         <section>
           <h2>How long runs take</h2>
-          <Durations runs={runs.value?.runs ?? []} />
+          <Part of={runs}>{({ runs }) => <Durations runs={runs} />}</Part>
         </section>
       </div>
       <section>
         <h2>Decisions</h2>
-        <DecisionTable decisions={decisions} schedule={schedule} now={now} />
+        <Part of={history}>
+          {({ decisions }) => <DecisionTable decisions={decisions} schedule={schedule} now={now} />}
+        </Part>
       </section>
       <section>
         <h2>Runs</h2>
-        <RunTable runs={runs.value?.runs ?? []} now={now} />
+        <Part of={runs}>{({ runs }) => <RunTable runs={runs} now={now} />}</Part>
       </section>
     </article>
   )
 }
 
+interface PartProps<Value> {
+  readonly of: Polled<Value>
+  readonly children: (value: Value) => ComponentChildren
+}
+
+/** Nothing is said about what has not been read. */
+function Part<Value>({ of: { value, error }, children }: PartProps<Value>) {
+  if (value !== undefined) return <>{children(value)}</>
+  return <p class="quiet">{error === undefined ? 'Reading…' : 'It could not be read.'}</p>
+}
+
 /** What could not be read, while the rest is shown. */
-function Parts({ of: errors }: { readonly of: readonly (Error | undefined)[] }) {
+function Failures({ of: errors }: { readonly of: readonly (Error | undefined)[] }) {
   const messages = new Set(errors.flatMap((error) => (error === undefined ? [] : [error.message])))
   return (
     <>
