@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { durableObjectStore, memoryStore, type ScheduleStore } from '../../src/schedules/index.node.ts'
+import {
+  d1Store,
+  durableObjectStore,
+  memoryStore,
+  type ScheduleStore,
+} from '../../src/schedules/index.node.ts'
 import { simulateObject } from '../../src/testing/index.ts'
-import { race, randomOf } from './support/racing.ts'
+import { fakeD1 } from './support/d1.ts'
+import { EDGE, race, randomOf } from './support/racing.ts'
 
 const SEEDS = Array.from({ length: 10 }, (_, index) => index + 1)
 
@@ -51,5 +57,28 @@ describe('8 engines whose clocks differ by up to 2 s start each of 1,000 windows
     object.close()
     expect(problems).toEqual([])
     expect(started.size).toBeGreaterThan(300)
+  })
+})
+
+describe('8 engines whose clocks differ by up to 2 s tick 1,000 due schedules across the edge of a window', () => {
+  test.each(SEEDS)('over one D1, seed %d', { timeout: 120_000 }, async (seed) => {
+    const database = fakeD1()
+    const race1000 = { seed, schedules: 1_000, engines: 8, at: EDGE } as const
+    const { started, problems } = await race({ ...race1000, store: d1Store(database), kind: 'dispatch' })
+    database.close()
+    expect(problems).toEqual([])
+    expect(started.size).toBeGreaterThanOrEqual(1_000)
+  })
+
+  test.each(SEEDS)('over one Durable Object, seed %d', { timeout: 120_000 }, async (seed) => {
+    const object = simulateObject((ctx) => ({
+      alarm: () => undefined,
+      store: durableObjectStore(ctx.storage),
+    }))
+    const race1000 = { seed, schedules: 1_000, engines: 8, at: EDGE } as const
+    const { started, problems } = await race({ ...race1000, store: object.instance.store, kind: 'handler' })
+    object.close()
+    expect(problems).toEqual([])
+    expect(started.size).toBeGreaterThanOrEqual(1_000)
   })
 })

@@ -26,6 +26,8 @@ export interface Race {
   readonly engines: number
   /** `dispatch`: a receiver outside, which counts calls by run id; `handler`: in the object. */
   readonly kind: 'dispatch' | 'handler'
+  /** ms after the start at which all engines tick. Default: across two edges, late, and after an outage. */
+  readonly at?: readonly number[]
   /** What the engines run side by side in: all at once, or as turns of one object. */
   readonly between?: () => Promise<void>
 }
@@ -39,11 +41,24 @@ export interface RaceResult {
   readonly problems: readonly string[]
 }
 
+/** Across two edges, late, and after an outage. */
+const ALL = [8_500, 10_000, 10_500, 12_000, 18_000, 20_000, 31_000, 45_000]
+/** One window: half of the clocks have passed it, then all have. */
+export const EDGE: readonly number[] = [9_000, 10_000, 13_500]
+
 /**
  * Engines whose clocks differ by up to 2 s either way tick the same due schedules across the edge of two windows. Every
  * window that has a run is started under one id, is counted once, and has one entry in the history.
  */
-export async function race({ seed, store, schedules, engines, kind, between }: Race): Promise<RaceResult> {
+export async function race({
+  seed,
+  store,
+  schedules,
+  engines,
+  kind,
+  between,
+  at = ALL,
+}: Race): Promise<RaceResult> {
   const random = randomOf(seed)
   const started = new Map<string, number>()
   let now = START_AT
@@ -74,8 +89,8 @@ export async function race({ seed, store, schedules, engines, kind, between }: R
       jitter: n % 2 === 0 ? 0 : 3_000,
     })
   }
-  for (const at of [8_500, 10_000, 10_500, 12_000, 18_000, 20_000, 31_000, 45_000]) {
-    now = START_AT + at
+  for (const ms of at) {
+    now = START_AT + ms
     await Promise.all(workers.map((worker) => worker.schedules.tick()))
   }
   for (const worker of workers) await worker.drain()
