@@ -6,21 +6,6 @@ import { isLive, refreshed } from './run-status.ts'
 import { startWithin } from './start-within.ts'
 import type { RunRow, ScheduleRow } from './store.ts'
 
-/** Whether no policy asks for the run before it is made: the unit that inserts it says whether it was there. */
-export function isKnownByItsInsert(
-  { store }: EngineParts,
-  row: ScheduleRow,
-  window: number,
-  latest: number,
-  registered: Registered | undefined,
-): boolean {
-  const { overlap, catchup, pauseAfterFailures } = row.definition
-  const hasNoPolicy = overlap === 'allow' && catchup === 'latest' && pauseAfterFailures === null
-  const isHere =
-    registered?.kind === 'handler' && registered.validate === undefined && store.fire !== undefined
-  return isHere && hasNoPolicy && latest === window && row.firstAttemptAt === null
-}
-
 /** The run of the last fired window, where a policy asks about it; a Workflow's own status is asked for. */
 export async function lastRunOf(
   engine: EngineParts,
