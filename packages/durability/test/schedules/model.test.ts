@@ -178,7 +178,7 @@ describe.each(STORES.filter(({ name }) => name !== 'a simulated Durable Object')
             expect(row?.nextWindow ?? Infinity).toBeGreaterThan(row?.lastFireAt ?? -1)
           }
           outside.failures = 0
-        await untilQuiet(apply, latest - now())
+          await untilQuiet(apply, latest - now())
           const got = [...outside.got.keys()]
           expect(await audit(opened.store, { id: 'a', now: now(), got })).toEqual([])
           for (const runId of got)
