@@ -8,6 +8,9 @@ import type { Ticker } from './tick.ts'
  */
 const INTERRUPTED_WITHIN_MS = 60 * 60_000
 
+/** ms within which runs that wait for a slot go on after a crash: they were not begun, and somebody waits for them. */
+const QUEUED_WITHIN_MS = 60_000
+
 /**
  * ms after which the alarm is due again that found a drained engine: an idle instance is gone by then, and the next one,
  * which the alarm makes, fires what was left.
@@ -79,9 +82,11 @@ export function helperOf(engine: AttachedEngine): SchedulerHelper {
 
     fallbackWithinMs(now) {
       // A pass that has more to fire is made again after a crash, and looks.
-      if (engine.objectRuns()?.busy() !== true || (firing && engine.ticker().hasMore())) return undefined
+      const runs = engine.objectRuns()
+      if (runs?.busy() !== true || (firing && engine.ticker().hasMore())) return undefined
+      const withinMs = runs.queued() ? QUEUED_WITHIN_MS : INTERRUPTED_WITHIN_MS
       const dueAt = nextDueAt(now)
-      return dueAt !== undefined && dueAt - now <= INTERRUPTED_WITHIN_MS ? undefined : INTERRUPTED_WITHIN_MS
+      return dueAt !== undefined && dueAt - now <= withinMs ? undefined : withinMs
     },
   }
 }

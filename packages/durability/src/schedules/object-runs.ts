@@ -25,8 +25,12 @@ export interface ObjectRuns {
   hasDue(): boolean
   /** Whether a handler is in flight here. */
   busy(): boolean
+  /** Whether runs wait for a slot. */
+  queued(): boolean
   /** Aborts the signal of a run and forgets its result. `false` when it is not in flight in this engine. */
   abort(runId: string): boolean
+  /** Runs with this concurrency key that were cancelled and whose handlers are still at work, in any engine of the object. */
+  ending(concurrencyKey: string): number
   settled(): Promise<void>
 }
 
@@ -35,11 +39,15 @@ const WRITE_RETRY_MS = 15_000
 
 /** Runs in flight in this object, whichever engine started them, by the storage that they are in. */
 const LIVE = new WeakMap<object, Set<string>>()
+/** Cancelled runs whose handlers are still at work, each with its concurrency key: limits count them, the store does not. */
+const ENDING = new WeakMap<object, Map<string, string>>()
 
 export function objectRunsOf(engine: EngineParts, boundTo: object): ObjectRuns {
   const { store, clock } = engine
   const live = LIVE.get(boundTo) ?? new Set<string>()
   LIVE.set(boundTo, live)
+  const ending = ENDING.get(boundTo) ?? new Map<string, string>()
+  ENDING.set(boundTo, ending)
   /** Handlers that use a slot: those of runs that are over too, until they settle. */
   let slots = 0
   /** The first that wait, in their order, read ahead. */
@@ -47,7 +55,7 @@ export function objectRunsOf(engine: EngineParts, boundTo: object): ObjectRuns {
   /** Whether others may wait beside them: true until a look shows that none does. */
   let othersWait = true
   let looked = false
-  const aborts = new Map<string, AbortController>()
+  const aborts = new Map<string, { readonly controller: AbortController; readonly run: RunRow }>()
   const executions = new Set<Promise<void>>()
 
   const mayWait = () => othersWait || ahead.length > 0
@@ -84,6 +92,7 @@ export function objectRunsOf(engine: EngineParts, boundTo: object): ObjectRuns {
       (): RunPatch => ({ status: 'complete' }),
       (error: unknown): RunPatch => ({ status: 'errored', error: errorText(error) }),
     )
+    ended.finally(() => ending.delete(run.id))
     const outcome = await Promise.race([ended, aborted])
     aborts.delete(run.id)
     if (outcome.status !== undefined)
@@ -111,7 +120,7 @@ export function objectRunsOf(engine: EngineParts, boundTo: object): ObjectRuns {
   const launch = (run: RunRow) => {
     live.add(run.id)
     const cancelled = new AbortController()
-    aborts.set(run.id, cancelled)
+    aborts.set(run.id, { controller: cancelled, run })
     const execution = execute(run, cancelled)
       .catch(reported)
       .finally(() => {
@@ -226,11 +235,16 @@ export function objectRunsOf(engine: EngineParts, boundTo: object): ObjectRuns {
       return !looked || (mayWait() && freeSlots() > 0)
     },
     busy: () => executions.size > 0,
+    queued: () => looked && mayWait(),
     abort(runId) {
-      const controller = aborts.get(runId)
-      controller?.abort(new Error('The run was cancelled'))
-      return controller !== undefined
+      const aborted = aborts.get(runId)
+      if (aborted === undefined) return false
+      const { controller, run } = aborted
+      if (run.concurrencyKey !== null) ending.set(runId, run.concurrencyKey)
+      controller.abort(new Error('The run was cancelled'))
+      return true
     },
+    ending: (concurrencyKey) => [...ending.values()].filter((key) => key === concurrencyKey).length,
     async settled() {
       while (executions.size > 0) await Promise.all(executions)
     },
