@@ -15,7 +15,7 @@ import type { EngineParts } from './parts.ts'
 import type { RegisteredHandler, RegisteredOutside } from './registered.ts'
 import { windowRunId } from './run-id.ts'
 import { runRowOf, toStart } from './run-rows.ts'
-import { isLive, makeRoom } from './run-status.ts'
+import { isLive, makeRoom, roomFor } from './run-status.ts'
 import { startWithin } from './start-within.ts'
 import type { DecisionRow, RunRow, SchedulePatch, ScheduleRow } from './store.ts'
 import { latestDueWindow, previousWindow } from './timing.ts'
@@ -192,7 +192,7 @@ async function startHere(
     now,
     status: hasSlot ? 'running' : 'queued',
   })
-  const limit = row.definition.concurrency?.limit
+  const limit = roomFor(engine, insert.concurrencyKey, row.definition.concurrency?.limit)
   const patch = firedPatch(row, window, now)
   let result: 'moved' | 'lost' | 'over_limit' = 'lost'
   try {
@@ -220,7 +220,8 @@ async function startOutside(
   const { now } = time
   const expected = { nextFireAt: row.nextFireAt, writes: row.writes }
   const insert = runRowOf(row, registered.kind, { window, manual: false, now, status: 'starting' })
-  const conditions = { limit: row.definition.concurrency?.limit, schedule: { id: row.id, expected } }
+  const limit = roomFor(engine, insert.concurrencyKey, row.definition.concurrency?.limit)
+  const conditions = { limit, schedule: { id: row.id, expected } }
   if (existing === null) {
     const save = () => engine.write(() => store.saveRun(insert, conditions))
     let saved = await save()

@@ -92,7 +92,10 @@ export function objectRunsOf(engine: EngineParts, boundTo: object): ObjectRuns {
       (): RunPatch => ({ status: 'complete' }),
       (error: unknown): RunPatch => ({ status: 'errored', error: errorText(error) }),
     )
-    ended.finally(() => ending.delete(run.id))
+    ended.finally(() => {
+      aborts.delete(run.id)
+      ending.delete(run.id)
+    })
     const outcome = await Promise.race([ended, aborted])
     aborts.delete(run.id)
     if (outcome.status !== undefined)

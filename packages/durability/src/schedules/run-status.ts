@@ -49,6 +49,16 @@ export async function someRefreshed(
   )
 }
 
+/** How many runs with this key may be live in the store: those that were cancelled and are still at work count too. */
+export function roomFor(
+  { objectRuns }: EngineParts,
+  concurrencyKey: string | null,
+  limit: number | undefined,
+): number | undefined {
+  if (limit === undefined || concurrencyKey === null || objectRuns === undefined) return limit
+  return limit - objectRuns.ending(concurrencyKey)
+}
+
 /**
  * A concurrency limit seems to be reached: the newest Workflows that count are asked whether they still run. Answers
  * whether one has ended.

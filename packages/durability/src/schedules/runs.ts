@@ -15,7 +15,7 @@ import type { EngineParts } from './parts.ts'
 import type { RegisteredOutside } from './registered.ts'
 import { parseRunId } from './run-id.ts'
 import { toStart } from './run-rows.ts'
-import { isLive, makeRoom, refreshed, someRefreshed } from './run-status.ts'
+import { isLive, makeRoom, refreshed, roomFor, someRefreshed } from './run-status.ts'
 import { startWithin } from './start-within.ts'
 import { LIVE_STATUSES, type RunPatch, type RunQuery, type RunRow, type StoredRunStatus } from './store.ts'
 
@@ -115,7 +115,8 @@ export function runsOf(engine: EngineParts): Runs {
   }
 
   const insert = async (run: RunRow, limit: number | undefined): Promise<'saved' | 'exists'> => {
-    const save = () => engine.write(() => store.saveRun(run, { limit }))
+    const save = () =>
+      engine.write(() => store.saveRun(run, { limit: roomFor(engine, run.concurrencyKey, limit) }))
     let saved = await save()
     if (saved === 'over_limit' && (await makeRoom(engine, run.concurrencyKey))) saved = await save()
     if (saved === 'over_limit') throw new ConcurrencyLimitError(run.concurrencyKey ?? '', limit ?? 0)
@@ -257,7 +258,9 @@ export function runsOf(engine: EngineParts): Runs {
       const run = stored === null ? null : await refreshed(engine, stored)
       if (run === null || !isLive(run) || !(await cancelOutside(run))) return false
       const patch = { status: 'cancelled', finishedAt: engine.now() } as const
-      const isCancelled = await engine.write(() => store.updateRun(run.id, patch, LIVE_STATUSES))
+      const written = engine.write(() => store.updateRun(run.id, patch, LIVE_STATUSES))
+      // In the same turn where the store answers at once: no start may find the run neither live nor ending.
+      const isCancelled = written instanceof Promise ? await written : written
       if (isCancelled) engine.objectRuns?.abort(run.id)
       return isCancelled
     },
