@@ -49,11 +49,13 @@ export {
 } from './sharded.ts'
 export type {
   Awaitable,
+  Catchup,
   DecisionKind,
   DecisionRow,
   ExpectedSchedule,
   FireResult,
   FireUnit,
+  Overlap,
   Retention,
   RunConditions,
   RunKind,
