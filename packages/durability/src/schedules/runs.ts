@@ -125,6 +125,7 @@ export function runsOf(engine: EngineParts): Runs {
 
   const startRow = async (run: RunRow, limit: number | undefined): Promise<RunDescription> => {
     const existing = await store.getRun(run.id)
+    if (existing !== null && !isMine(existing)) throw notMine()
     if (existing !== null && existing.status !== 'starting') return describedRun(existing)
     if (engine.draining()) throw new EngineDrainingError()
     const registered = await checkInput(run)
@@ -140,7 +141,11 @@ export function runsOf(engine: EngineParts): Runs {
       } finally {
         if (saved !== 'saved' && hasSlot) objectRuns.release()
       }
-      if (saved === 'exists') return describedRun((await store.getRun(run.id)) ?? row)
+      if (saved === 'exists') {
+        const stored = (await store.getRun(run.id)) ?? row
+        if (!isMine(stored)) throw notMine()
+        return describedRun(stored)
+      }
       if (hasSlot) objectRuns.launch(row)
       else {
         objectRuns.waits()
@@ -206,6 +211,11 @@ export function runsOf(engine: EngineParts): Runs {
         )
       }
       const { scheduleId, time, manual } = parseRunId(id)
+      if (scheduleId !== null && engine.namespace !== undefined) {
+        // A window that has a run is never fired: another namespace's would be taken from it.
+        const row = await store.getSchedule(scheduleId)
+        if (row?.namespace !== engine.namespace) throw notMine()
+      }
       const now = engine.now()
       return startRow(
         {
@@ -265,6 +275,13 @@ export function runsOf(engine: EngineParts): Runs {
       return isCancelled
     },
   }
+}
+
+function notMine(): InvalidScheduleError {
+  return new InvalidScheduleError(
+    'runId',
+    "belongs to a schedule or run that is none of the engine's namespace",
+  )
 }
 
 export function runIdOf(given: unknown): string {
