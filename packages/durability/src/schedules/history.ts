@@ -1,5 +1,6 @@
+import { DEFAULT_PAGE } from './limits.ts'
 import type { EngineParts } from './parts.ts'
-import type { DecisionKind, RunRow, ScheduleRow } from './store.ts'
+import type { DecisionKind, RunRow, ScheduleRow, ScheduleStore } from './store.ts'
 
 /** What became of one window, or of the stretch from `from` to `to`. Instants are epoch ms. */
 export interface Decision {
@@ -20,7 +21,7 @@ export async function historyOf(
   limit: number,
 ): Promise<Decision[]> {
   const decisions = await store.listDecisions(row.id, limit)
-  const runs = await store.listRuns({ scheduleId: row.id, order: 'newest', limit })
+  const runs = await countedRuns(store, row.id, limit)
   const told = decisions.map(
     ({ decision, scheduledTime, decidedAt, reason, from, to }): Decision => ({
       decision,
@@ -30,8 +31,20 @@ export async function historyOf(
       ...(from !== null && to !== null && { from, to }),
     }),
   )
-  const fired = runs.filter((run) => run.counted && run.expiresAt === null).map(firedOf)
-  return [...told, ...fired].sort(newestFirst).slice(0, limit)
+  return [...told, ...runs.map(firedOf)].sort(newestFirst).slice(0, limit)
+}
+
+/** The newest that fired a window: read on past those that did not, such as manual ones. */
+async function countedRuns(store: ScheduleStore, scheduleId: string, limit: number): Promise<RunRow[]> {
+  const counted: RunRow[] = []
+  const size = Math.max(limit, DEFAULT_PAGE)
+  let after: RunRow | undefined
+  do {
+    const runs = await store.listRuns({ scheduleId, order: 'newest', limit: size, after })
+    counted.push(...runs.filter((run) => run.counted && run.expiresAt === null))
+    after = runs.length < size ? undefined : runs.at(-1)
+  } while (after !== undefined && counted.length < limit)
+  return counted.slice(0, limit)
 }
 
 function firedOf({ id, scheduledTime, startedAt, createdAt }: RunRow): Decision {
