@@ -2,9 +2,12 @@ import { decided } from './moves.ts'
 import type { EngineParts } from './parts.ts'
 import { windowRunId } from './run-id.ts'
 import type { DecisionRow, ScheduleRow } from './store.ts'
-import { effectiveAt, latestDueWindow, nextWindow } from './timing.ts'
+import { nextWindow, previousWindow } from './timing.ts'
 
-/** The windows that are due and will not run, as one entry; none of a window whose run exists or is being started. */
+/**
+ * The windows that have come and will not run, also those that still wait for their jitter, as one entry; none of a
+ * window whose run exists or is being started.
+ */
 export async function superseded(
   engine: EngineParts,
   row: ScheduleRow,
@@ -12,13 +15,13 @@ export async function superseded(
   reason: string,
 ): Promise<DecisionRow[]> {
   const { nextWindow: window } = row
-  if (window === null || effectiveAt(row.id, window, row.definition) > now) return []
+  if (window === null || window > now) return []
   const hasRun = (await engine.store.getRun(windowRunId(row.id, window))) !== null
   let from: number | null = window
   let to = window
   try {
     if (hasRun) from = nextWindow(row.definition, window)
-    to = latestDueWindow(row.id, row.definition, window, now)
+    to = previousWindow(row.definition, now + 1) ?? window
   } catch {
     // A definition that does not evaluate: the stored window is all that is known.
     if (hasRun) return []
