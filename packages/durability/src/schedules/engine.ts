@@ -5,7 +5,7 @@ import { ALARM_WALL_LIMIT_MS } from '../core/limits.ts'
 import { report } from '../core/report.ts'
 import type { DurabilityScheduler } from '../core/scheduler.ts'
 import { helperOf } from './attach.ts'
-import { StoreNotCapableError } from './errors.ts'
+import { InvalidScheduleError, StoreNotCapableError } from './errors.ts'
 import { inTurnOf } from './in-turn.ts'
 import { KEPT_DECISIONS, KEPT_RUNS, MAX_NAME_LENGTH } from './limits.ts'
 import { type ObjectRuns, objectRunsOf } from './object-runs.ts'
@@ -194,7 +194,9 @@ function engineOf(options: DurabilityEngineOptions) {
     registered: (name) => registered.get(name),
     nameOf(workflow) {
       const name = typeof workflow === 'string' ? workflow : names.get(workflow)
-      if (name === undefined) throw new TypeError('The workflow is not one of options.workflows')
+      if (name === undefined) {
+        throw new InvalidScheduleError('workflow', 'is neither a name nor one of options.workflows')
+      }
       return name
     },
     soonest,

@@ -78,6 +78,18 @@ describe('a definition is refused by the name of the field, and nothing is store
     expect(await schedules.count()).toBe(0)
   })
 
+  test('a workflow that is no registered value, by start as well', async () => {
+    const { engine, schedules } = setup()
+    for (const workflow of [{}, () => undefined, [], { name: 'brief' }] as never[]) {
+      const refusal = { name: 'InvalidScheduleError', field: 'workflow' }
+      await expect(schedules.create({ ...GOOD, workflow })).rejects.toMatchObject(refusal)
+      await expect(schedules.upsert({ ...GOOD, workflow })).rejects.toMatchObject(refusal)
+      await expect(schedules.preview({ ...GOOD, workflow })).rejects.toMatchObject(refusal)
+      await expect(engine.start(workflow, null, 'run')).rejects.toMatchObject(refusal)
+    }
+    expect(await schedules.count()).toBe(0)
+  })
+
   test('an input that holds itself', async () => {
     const { schedules } = setup()
     const input: { self?: unknown } = {}
