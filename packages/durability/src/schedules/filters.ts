@@ -21,6 +21,8 @@ export interface ScheduleFilter {
 
 export type Key = { readonly paused: boolean; readonly nextFireAt: number | null; readonly id: string }
 
+export const LIST_KEY = { paused: 'boolean', nextFireAt: 'number or null', id: 'string' } as const
+
 export function listKey({ paused, nextFireAt, id }: ScheduleRow): Key {
   return { paused, nextFireAt, id }
 }

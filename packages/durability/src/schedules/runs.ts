@@ -308,6 +308,8 @@ const STATUSES: Readonly<Record<string, readonly StoredRunStatus[]>> = {
   unknown: ['unknown'],
 }
 
+type RunKey = { readonly createdAt: number; readonly id: string }
+
 function runQueryOf(engine: EngineParts, given: RunFilter): RunQuery {
   const {
     limit = DEFAULT_PAGE,
@@ -325,7 +327,7 @@ function runQueryOf(engine: EngineParts, given: RunFilter): RunQuery {
     namespace: namespaceOf(engine, filter.namespace),
     status: statuses,
     limit: pageSizeOf(limit),
-    after: cursor === undefined ? undefined : keyOf(cursor, ['createdAt', 'id']),
+    after: cursor === undefined ? undefined : keyOf<RunKey>(cursor, { createdAt: 'number', id: 'string' }),
     order: 'newest',
   }
 }

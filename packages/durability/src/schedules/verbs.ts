@@ -22,6 +22,7 @@ import {
   FILTERS,
   filterOf,
   type Key,
+  LIST_KEY,
   listKey,
   PAGED_FILTERS,
   queryOf,
@@ -284,7 +285,7 @@ export function verbsOf(engine: EngineParts, runs: Runs): Schedules<unknown> {
           `must be an integer from 0 to ${MAX_OFFSET}, got ${shown(offset)}`,
         )
       }
-      const after = cursor === undefined ? undefined : keyOf<Key>(cursor, ['paused', 'nextFireAt', 'id'])
+      const after = cursor === undefined ? undefined : keyOf<Key>(cursor, LIST_KEY)
       const rows = await store.listSchedules({ ...queryOf(engine, rest), offset, after, limit: size + 1 })
       const page = rows.slice(0, size)
       const last = page.at(-1)
@@ -317,7 +318,9 @@ export function verbsOf(engine: EngineParts, runs: Runs): Schedules<unknown> {
       const parsed = isStored ? undefined : parse(idOrDefinition)
       const row = parsed === undefined ? await found(idOrDefinition) : newRow(engine, parsed, now)
       if (parsed !== undefined) checkJitter(parsed.definition, now)
-      return windowsOf(row, now, count)
+      const isPlaced = row.nextWindow !== null
+      const after = isStored && !isPlaced ? await lastDecided(engine, row) : 0
+      return windowsOf(row, Math.max(now, after), count)
     },
 
     async history(id, options = {}) {

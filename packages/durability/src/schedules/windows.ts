@@ -17,12 +17,12 @@ export function noWindow({ definition }: ParsedSchedule): InvalidScheduleError {
   return new InvalidScheduleError(cron === null ? 'every' : 'cron', 'has no window after now')
 }
 
-/** The windows that are to come: the pending one first, then as many as its bounds leave. */
-export function windowsOf(row: ScheduleRow, now: number, count: number): PreviewedWindow[] {
+/** The windows that are to come: the pending one first, or the next after that instant, then as many as its bounds leave. */
+export function windowsOf(row: ScheduleRow, after: number, count: number): PreviewedWindow[] {
   const { definition, fires } = row
   const left = definition.maxRuns === null ? count : Math.min(count, Math.max(definition.maxRuns - fires, 0))
   const windows: PreviewedWindow[] = []
-  let window = row.nextWindow ?? nextWindow(definition, Math.max(now, row.lastFireAt ?? 0))
+  let window = row.nextWindow ?? nextWindow(definition, after)
   while (window !== null && windows.length < left) {
     windows.push({ scheduledTime: window, dueAt: effectiveAt(row.id, window, definition) })
     window = nextWindow(definition, window)
