@@ -45,36 +45,43 @@ export function remove(id: string): Promise<boolean> {
 }
 
 /** Pause or resume, and run now. */
-export function QuickActions({
-  schedule,
-  onDone,
-}: {
-  readonly schedule: ScheduleDescription
-  readonly onDone?: () => void
-}) {
+export function QuickActions({ schedule }: { readonly schedule: ScheduleDescription }) {
   const { id, paused } = schedule
   const [isBusy, setBusy] = useState(false)
-  const during = (work: (id: string) => Promise<boolean>) => async () => {
-    setBusy(true)
-    await work(id)
-    setBusy(false)
-    onDone?.()
-  }
+  const during =
+    (work: (id: string) => Promise<boolean>) =>
+    async ({ currentTarget: button }: { readonly currentTarget: HTMLElement }) => {
+      if (isBusy) return
+      const home = button.closest<HTMLElement>('[tabindex]')
+      setBusy(true)
+      await work(id)
+      setBusy(false)
+      keepFocus(button, home)
+    }
   return (
     <span class="actions">
       <button
         type="button"
-        disabled={isBusy}
+        aria-disabled={isBusy}
         aria-label={`${paused ? 'Resume' : 'Pause'} ${id}`}
         onClick={during(paused ? resume : pause)}
       >
         {paused ? 'Resume' : 'Pause'}
       </button>
-      <button type="button" disabled={isBusy} aria-label={`Run ${id} now`} onClick={during(runNow)}>
+      <button type="button" aria-disabled={isBusy} aria-label={`Run now: ${id}`} onClick={during(runNow)}>
         Run now
       </button>
     </span>
   )
+}
+
+/** A row moves when it is paused, and may leave what is drawn: whoever uses a keyboard must not be sent to the start. */
+function keepFocus(button: HTMLElement, home: HTMLElement | null): void {
+  requestAnimationFrame(() => {
+    if (document.activeElement !== document.body) return
+    const kept = button.isConnected ? button : home
+    kept?.focus({ preventScroll: true })
+  })
 }
 
 interface AskedProps {
@@ -99,7 +106,14 @@ export function Asked({ label, title, text, confirm, isBad = false, question, on
   }, [isOpen])
   return (
     <>
-      <button type="button" class={isBad ? 'bad' : undefined} onClick={() => setOpen(true)}>
+      <button
+        type="button"
+        class={isBad ? 'bad' : undefined}
+        onClick={() => {
+          setAnswer('')
+          setOpen(true)
+        }}
+      >
         {label}
       </button>
       <dialog ref={dialog} aria-label={title} onClose={() => setOpen(false)}>

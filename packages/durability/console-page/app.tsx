@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { token } from './api.ts'
 import { SchedulesChip } from './chip.tsx'
 import { Editor, EditPage } from './editor.tsx'
@@ -34,6 +34,10 @@ export function App() {
     scrollTo(0, 0)
   }, [route.page, 'id' in route ? route.id : ''])
   const isOpen = state === 'loading' || state === 'ready'
+  useEffect(() => {
+    // The form that had the focus is gone.
+    if (isOpen && document.activeElement === document.body) document.querySelector('main')?.focus()
+  }, [isOpen])
   return (
     <>
       <header class="bar">
@@ -94,6 +98,8 @@ function titleOf(route: Route): string {
 function TokenForm({ refusal }: { readonly refusal: string }) {
   const [value, setValue] = useState('')
   const isRefused = token.get() !== null
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => input.current?.focus(), [])
   return (
     <form
       class="sign-in"
@@ -109,6 +115,7 @@ function TokenForm({ refusal }: { readonly refusal: string }) {
       <label>
         Token
         <input
+          ref={input}
           type="password"
           autocomplete="current-password"
           value={value}

@@ -36,6 +36,7 @@ export function SchedulesChip() {
         class="popover"
         popover="auto"
         role="dialog"
+        tabIndex={-1}
         aria-label="Schedules, the soonest first"
         onToggle={(event) => setOpen(event.newState === 'open')}
       >

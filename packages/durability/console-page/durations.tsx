@@ -19,7 +19,7 @@ export function Durations({ runs }: { readonly runs: readonly RunDescription[] }
   const longest = Math.max(...ended.map(({ ms }) => ms), 1)
   const inOrder = ended.map(({ ms }) => ms).sort((one, other) => one - other)
   const median = inOrder[Math.floor(inOrder.length / 2)] ?? 0
-  const said = `${ended.length} runs: median ${shortDuration(median)}, longest ${shortDuration(longest)}`
+  const said = `${ended.length} run${ended.length === 1 ? '' : 's'}: median ${shortDuration(median)}, longest ${shortDuration(longest)}`
   return (
     <figure class="durations">
       <svg

@@ -55,8 +55,9 @@ export function Editor({ schedule }: { readonly schedule?: ScheduleDescription }
   const workflows = useMemo(() => [...new Set(rows.map(({ workflow }) => workflow))].sort(), [rows])
   const shown = problem ?? preview.problem
 
-  const save = async (event: Event) => {
+  const save = async (event: { readonly currentTarget: HTMLElement; preventDefault(): void }) => {
     event.preventDefault()
+    const form = event.currentTarget
     setSaving(true)
     try {
       if (values.id === '') throw new FieldError('id', 'id is needed')
@@ -68,6 +69,7 @@ export function Editor({ schedule }: { readonly schedule?: ScheduleDescription }
     } catch (error) {
       setProblem(problemOf(error))
       setSaving(false)
+      requestAnimationFrame(() => form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
     }
   }
 

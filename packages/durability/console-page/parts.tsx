@@ -67,15 +67,22 @@ export function Instant({ at, now, zone = null, isShort = false }: InstantProps)
       ) : (
         <>
           {mine} <span class="quiet">({relativeTime(at, now)})</span>
-          {own !== undefined && <span class="quiet"> · {own}</span>}
+          {own !== undefined && <span class="quiet own">{own}</span>}
         </>
       )}
     </time>
   )
 }
 
-export function Badge({ schedule, now }: { readonly schedule: ScheduleDescription; readonly now: number }) {
-  const standing = standingOf(schedule, now, live.failureOf(schedule))
+interface BadgeProps {
+  readonly schedule: ScheduleDescription
+  readonly now: number
+  /** What its last run failed with, where that is known better than from the list. */
+  readonly failure?: string | null
+}
+
+export function Badge({ schedule, now, failure = live.failureOf(schedule) }: BadgeProps) {
+  const standing = standingOf(schedule, now, failure)
   return <span class={`badge ${standing}`}>{standing}</span>
 }
 

@@ -52,7 +52,7 @@ export function SchedulePage({ id }: { readonly id: string }) {
       </p>
       <header>
         <h1>
-          <Text>{schedule.id}</Text> <Badge schedule={schedule} now={now} />
+          <Text>{schedule.id}</Text> <Badge schedule={schedule} now={now} failure={failure} />
         </h1>
         <p class="words">{cadenceInWords(schedule)}</p>
         <Actions schedule={schedule} onDone={refresh} />

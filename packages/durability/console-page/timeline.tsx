@@ -1,7 +1,7 @@
 import { Text } from './parts.tsx'
 import { offsetOf, timeIn, VIEWER_ZONE } from './times.ts'
 import type { PreviewedWindow, RunDescription, ScheduleDescription } from './types.ts'
-import { durationInWords, relativeTime } from './words.ts'
+import { durationInWords, relativeTime, shortDuration } from './words.ts'
 
 interface TimelineProps {
   readonly schedule: ScheduleDescription
@@ -42,7 +42,7 @@ export function Timeline({ schedule, runs, windows, now }: TimelineProps) {
       at: scheduledTime,
       kind: schedule.paused ? 'asleep' : 'next',
       title: schedule.paused ? 'if resumed now' : 'to come',
-      ...(delayMs > 0 && { delay: `+ ${durationInWords(delayMs)}` }),
+      ...(delayMs > 0 && { delay: `jitter + ${shortDuration(delayMs)}` }),
     }
   })
   const stops = [...past, ...next]
@@ -78,9 +78,8 @@ export function Timeline({ schedule, runs, windows, now }: TimelineProps) {
                 {timeIn(zone, stop.at)}
               </time>
               <span class="quiet">{stop.title}</span>
-              <span class="quiet">
-                {stop.delay ?? ''} {relativeTime(stop.at, now)}
-              </span>
+              {stop.delay !== undefined && <span class="quiet">{stop.delay}</span>}
+              <span class="quiet">{relativeTime(stop.at, now)}</span>
             </li>,
           ]
         })}

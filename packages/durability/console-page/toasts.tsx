@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 interface Toast {
   readonly key: number
@@ -24,7 +24,9 @@ function close(toast: Toast): void {
   draw?.()
 }
 
+/** In the top layer, so that an open popover does not cover them; said to screen readers apart from that. */
 export function Toasts() {
+  const box = useRef<HTMLDivElement>(null)
   const [, setCount] = useState(0)
   useEffect(() => {
     draw = () => setCount((count) => count + 1)
@@ -32,16 +34,25 @@ export function Toasts() {
       draw = undefined
     }
   }, [])
+  useLayoutEffect(() => {
+    if (box.current?.matches(':popover-open')) box.current.hidePopover()
+    if (toasts.length > 0) box.current?.showPopover()
+  }, [toasts])
   return (
-    <div class="toasts" role="status" aria-live="polite">
-      {toasts.map((toast) => (
-        <div key={toast.key} class={toast.isError ? 'toast bad' : 'toast'}>
-          <span dir="auto">{toast.text}</span>
-          <button type="button" class="plain" aria-label="Close the message" onClick={() => close(toast)}>
-            ×
-          </button>
-        </div>
-      ))}
-    </div>
+    <>
+      <p class="unseen" role="status">
+        {toasts.at(-1)?.text}
+      </p>
+      <div ref={box} class="toasts" popover="manual">
+        {toasts.map((toast) => (
+          <div key={toast.key} class={toast.isError ? 'toast bad' : 'toast'}>
+            <span dir="auto">{toast.text}</span>
+            <button type="button" class="plain" aria-label="Close the message" onClick={() => close(toast)}>
+              ×
+            </button>
+          </div>
+        ))}
+      </div>
+    </>
   )
 }

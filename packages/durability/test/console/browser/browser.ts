@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { onTestFinished } from 'vitest'
+import { afterAll, beforeAll, onTestFinished, vi } from 'vitest'
 import { startWranglerDev, type WranglerDev } from '../../../../../examples/support/wrangler-dev.ts'
 
 export const TOKEN = 'for-the-browser-tests'
@@ -37,7 +37,16 @@ export interface ConsoleWorker extends WranglerDev {
 /** The Worker of these tests, with a fresh state that goes when the process ends. */
 export async function startConsole(): Promise<ConsoleWorker> {
   const persistTo = mkdtempSync(join(tmpdir(), 'durability-console-'))
-  const worker = await startWranglerDev({ config: join(import.meta.dirname, 'wrangler.toml'), persistTo })
+  const output: string[] = []
+  const worker = await startWranglerDev({
+    config: join(import.meta.dirname, 'wrangler.toml'),
+    persistTo,
+    onLine: (line) => output.push(line),
+  })
+  let isStopped = false
+  void worker.ended.then(() => {
+    if (!isStopped) process.stderr.write(`wrangler dev ended by itself:\n${output.slice(-20).join('\n')}\n`)
+  })
   const console = `${worker.url}/console`
   return {
     ...worker,
@@ -52,10 +61,55 @@ export async function startConsole(): Promise<ConsoleWorker> {
       return response
     },
     async stop() {
+      isStopped = true
       await worker.stop()
       rmSync(persistTo, { recursive: true, force: true })
     },
   }
+}
+
+/** Makes a schedule whose last run failed. */
+export async function failOnce({ call }: ConsoleWorker, id: string, definition: object): Promise<void> {
+  const path = `/schedules/${encodeURIComponent(id)}`
+  const failing = { workflow: 'failing', ...definition }
+  const {
+    every: _every,
+    cron: _cron,
+    timezone: _timezone,
+    ...soon
+  } = { every: '', cron: '', timezone: '', ...failing }
+  await call('PUT', path, { ...soon, every: '1s' })
+  await vi.waitFor(
+    async () => {
+      const schedule = (await (await call('GET', path)).json()) as { lastRunId: string | null }
+      if (schedule.lastRunId === null) throw new Error(`${id} has not run`)
+    },
+    { timeout: 15_000, interval: 50 },
+  )
+  await call('PUT', path, failing)
+}
+
+export interface BrowserTests {
+  readonly worker: ConsoleWorker
+  readonly browser: Browser
+}
+
+/** A Worker and a browser for the tests of a file. */
+export function browserTests(
+  prepare?: (worker: ConsoleWorker) => Promise<unknown>,
+  preparedWithinMs = 60_000,
+): BrowserTests {
+  const tests: { worker?: ConsoleWorker; browser?: Browser } = {}
+  beforeAll(async () => {
+    const [worker, browser] = await Promise.all([startConsole(), launch()])
+    Object.assign(tests, { worker, browser })
+    await prepare?.(worker)
+  }, preparedWithinMs)
+  afterAll(async () => {
+    await Promise.all([tests.browser?.close(), tests.worker?.stop()])
+  })
+  // There when the tests run, which is after the hook.
+  return tests as BrowserTests
 }
 
 export interface Viewer {
@@ -101,6 +155,11 @@ export async function view(
   page.on('pageerror', (error) => complaints.push(String(error)))
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text())
+  })
+  await page.addInitScript(() => {
+    addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
+      console.error(`CSP: ${violatedDirective} ${blockedURI}`)
+    })
   })
   await page.goto(url)
   return { page, context, complaints }

@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest'
+import { browserTests, view } from './browser.ts'
+
+const tests = browserTests(async ({ call }) => {
+  await call('PUT', '/schedules/daily', { workflow: 'quick', cron: '0 9 * * *' })
+})
+
+const open = (path = '') => view(tests.browser, `${tests.worker.console}/${path}`)
+
+describe('while the page is open', () => {
+  test('a schedule of another viewer shows up, fires, changes and goes, without a reload', async () => {
+    const { page, complaints } = await open()
+    await page.getByRole('link', { name: 'daily' }).waitFor()
+    await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }))
+    const { call } = tests.worker
+    await call('PUT', '/schedules/ticking', { workflow: 'quick', every: '2s', note: 'first' })
+    const row = page.locator('.scroller .row').filter({ has: page.getByRole('link', { name: 'ticking' }) })
+    await row.waitFor()
+    await row
+      .getByText(/sec\. ago|now/)
+      .first()
+      .waitFor()
+    await call('POST', '/schedules/ticking/pause', {})
+    await row.getByText('paused').waitFor()
+    await call('POST', '/schedules/ticking/resume', {})
+    await row.getByText('fine').waitFor()
+    await call('DELETE', '/schedules/ticking')
+    await row.waitFor({ state: 'detached' })
+    expect(await page.evaluate(() => 'isSamePage' in globalThis)).toBe(true)
+    expect(complaints).toEqual([])
+  })
+
+  test('a fire shows on the page of its schedule: run, decision, duration', async () => {
+    const { call } = tests.worker
+    await call('PUT', '/schedules/page', { workflow: 'quick', cron: '0 9 * * *' })
+    const { page } = await open('#/schedules/page')
+    await page.getByText('It has not run yet.').waitFor()
+    await call('PUT', '/schedules/page', { workflow: 'quick', every: '1s', maxRuns: 2 })
+    await page.getByRole('region', { name: 'Timeline' }).locator('.complete').nth(1).waitFor()
+    await page.getByRole('region', { name: 'Decisions' }).getByText('Fired').nth(1).waitFor()
+    await page.getByRole('img', { name: /^2 runs: median/ }).waitFor()
+    await page.getByText('It is finished: it has fired 2 times, as maxRuns says.').waitFor()
+    await call('DELETE', '/schedules/page')
+    await page.getByText('There is no such schedule').waitFor()
+  })
+})
+
+describe('a connection', () => {
+  test('that is lost is shown, with what was read, and heals by itself', async () => {
+    const { page } = await open()
+    await page.getByRole('link', { name: 'daily' }).waitFor()
+    await page.route('**/console/schedules?*', (route) => route.abort())
+    await page.getByRole('alert').getByText('Connection lost: The server cannot be reached').waitFor()
+    expect(await page.getByRole('link', { name: 'daily' }).isVisible()).toBe(true)
+    await page.getByRole('button', { name: 'Pause daily' }).waitFor()
+    await page.unroute('**/console/schedules?*')
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+  })
+
+  test('that was never there is shown beside what is being read', async () => {
+    const { page } = await open('#/new')
+    await page.route('**/console/schedules?*', (route) => route.abort())
+    await page.reload()
+    await page.getByRole('alert').getByText('Connection lost').waitFor()
+    await page.getByRole('link', { name: 'Schedules' }).click()
+    await page.getByText('Reading the schedules').waitFor()
+    await page.unroute('**/console/schedules?*')
+    await page.getByRole('link', { name: 'daily' }).waitFor()
+  })
+
+  test('an action that gets no answer says so, and can be done again', async () => {
+    const { page } = await open()
+    await page.route('**/pause', (route) => route.abort())
+    await page.getByRole('button', { name: 'Pause daily' }).click()
+    await page.locator('.toast.bad').waitFor()
+    await page.unroute('**/pause')
+    await page.getByRole('button', { name: 'Pause daily' }).click()
+    await page.getByRole('button', { name: 'Resume daily' }).click()
+    await page.getByRole('button', { name: 'Pause daily' }).waitFor()
+  })
+})
+
+test('a shard that does not answer is named, and the rest is shown', async () => {
+  const { page } = await open()
+  await page.getByRole('link', { name: 'daily' }).waitFor()
+  let isSilent = true
+  await page.route('**/console/schedules?*', async (route) => {
+    const response = await route.fetch()
+    const answer = (await response.json()) as object
+    return isSilent
+      ? route.fulfill({ json: { ...answer, schedules: [], failed: ['schedules-1 does not answer'] } })
+      : route.fulfill({ response })
+  })
+  await page
+    .getByRole('alert')
+    .getByText('Not everything can be shown: schedules-1 does not answer')
+    .waitFor()
+  expect(await page.getByRole('link', { name: 'daily' }).isVisible()).toBe(true)
+  isSilent = false
+  await page.getByRole('alert').waitFor({ state: 'detached' })
+  await page.unrouteAll({ behavior: 'wait' })
+})
+
+test('a token that ends while the page is open leads to the form for another', async () => {
+  const { page } = await open('#/schedules/daily')
+  await page.getByRole('heading', { name: 'daily' }).waitFor()
+  await page.route('**/console/schedules?*', (route) =>
+    route.fulfill({
+      status: 401,
+      json: { error: { name: 'UnauthenticatedError', message: 'It has ended' } },
+    }),
+  )
+  await page.getByRole('alert').getByText('It has ended').waitFor()
+  expect(await page.getByRole('heading', { name: 'daily' }).count()).toBe(0)
+  await page.unroute('**/console/schedules?*')
+  await page.getByLabel('Token').fill('for-the-browser-tests')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  // Where the viewer was before.
+  await page.getByRole('heading', { name: 'daily' }).waitFor()
+})
+
+test('the page works under its own policy, which allows nothing but its assets', async () => {
+  const asked: string[] = []
+  const { page, complaints } = await open('#/schedules/daily')
+  page.on('request', (request) => asked.push(request.url()))
+  const response = await page.reload()
+  expect(response?.headers()['content-security-policy']).toMatch(
+    /^default-src 'none'; script-src 'self'; style-src 'self'/,
+  )
+  await page.getByRole('region', { name: 'Timeline' }).waitFor()
+  await page.getByRole('link', { name: 'Edit' }).click()
+  await page.getByRole('complementary', { name: 'The next times' }).getByRole('listitem').first().waitFor()
+  await page.locator('.chip').click()
+  await page.getByRole('dialog').getByRole('link', { name: 'daily' }).waitFor()
+  expect(complaints).toEqual([])
+  const { origin } = new URL(tests.worker.url)
+  expect(new Set(asked.map((url) => new URL(url).origin))).toEqual(new Set([origin]))
+})
