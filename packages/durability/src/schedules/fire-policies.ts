@@ -18,7 +18,10 @@ export async function lastRunOf(
   return run === null ? null : refreshed(engine, run, onFailure)
 }
 
-/** Runs of this object are counted as they end; a Workflow's when the next window comes due. */
+/**
+ * Runs of this object are counted as they end; a Workflow's when the next window comes due. One that was cancelled, or of
+ * which nothing is known any more, was neither bad nor good.
+ */
 export function failuresAfter(row: ScheduleRow, last: RunRow | null): number {
   if (
     row.definition.pauseAfterFailures === null ||
@@ -28,7 +31,8 @@ export function failuresAfter(row: ScheduleRow, last: RunRow | null): number {
   ) {
     return row.failures
   }
-  return last.status === 'errored' || last.status === 'interrupted' ? row.failures + 1 : 0
+  if (last.status === 'errored' || last.status === 'interrupted') return row.failures + 1
+  return last.status === 'complete' ? 0 : row.failures
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { workflow } from '../../src/schedules/index.node.ts'
-import { settled, setup } from './support/setup.ts'
+import { HOUR_MS, settled, setup } from './support/setup.ts'
 
 /** A binding of which each `create` waits until the test answers it; an instance is there from then on. */
 class Held {
@@ -122,3 +122,30 @@ test('params makes what the Workflow of the binding takes', () => {
   // @ts-expect-error: a number is no user
   workflow(typed, { params: () => ({ user: 1 }) })
 })
+
+test.each(['terminated', 'unknown'])(
+  'a run that is %s neither counts as a failure nor ends a row of them',
+  async (ended) => {
+    const instances = new Map<string, string>()
+    const binding = {
+      create: async ({ id }: { readonly id: string }) => void instances.set(id, 'running'),
+      get: async (id: string) => ({
+        status: async () => ({ status: instances.get(id) ?? 'unknown' }),
+        terminate: async () => undefined,
+      }),
+    }
+    const { schedules, tickIn } = setup({ workflows: { brief: workflow(binding) } })
+    await schedules.create({ id: 'a', workflow: 'brief', every: '1h', pauseAfterFailures: 2 })
+    const outcomes = ['errored', ended, 'complete', 'errored', ended, 'errored']
+    for (const outcome of outcomes) {
+      expect(await tickIn(HOUR_MS)).toHaveLength(1)
+      for (const [id, status] of instances) if (status === 'running') instances.set(id, outcome)
+    }
+    expect(await tickIn(HOUR_MS)).toEqual([])
+    expect(await schedules.get('a')).toMatchObject({
+      paused: true,
+      fires: outcomes.length,
+      lastError: 'Paused after 2 failed runs in a row',
+    })
+  },
+)
