@@ -7,6 +7,7 @@ import {
   EngineDrainingError,
   InvalidInputError,
   InvalidScheduleError,
+  StartTimeoutError,
   WorkflowNotRegisteredError,
 } from './errors.ts'
 import type { JsonValue } from './json.ts'
@@ -109,6 +110,7 @@ export function runsOf(engine: EngineParts): Runs {
     try {
       await startWithin(engine, new Promise(() => {}), () => registered.validate?.(run.input))
     } catch (error) {
+      if (error instanceof StartTimeoutError) throw error
       throw new InvalidInputError(run.workflow, describeThrown(error).message)
     }
     return registered

@@ -205,6 +205,15 @@ describe('start', () => {
     await expect(ask((engine) => engine.start('brief', null, ''))).rejects.toMatchObject({ field: 'runId' })
     expect(await ask((engine) => engine.getRun('x'))).toBe(null)
   })
+
+  test('does not call an input bad whose validator never answers', async () => {
+    const silent = { handler: () => undefined, validate: () => new Promise<never>(() => undefined) }
+    const { object, ask } = objectSetup({ startTimeoutMs: 5_000, workflows: { silent } })
+    const started = ask((engine) => engine.start('silent', null, 'x')).catch((error: unknown) => error)
+    await object.advance('6 seconds')
+    expect(await started).toMatchObject({ code: 'start_timeout' })
+    expect(await ask((engine) => engine.getRun('x'))).toBe(null)
+  })
 })
 
 test('keeps 50 finished runs of each schedule, and the decisions of what did not run', async () => {
