@@ -62,7 +62,8 @@ async function side<Item>(
 
 async function pass(workspace: Workspace, suite: Suite, progress: Progress): Promise<void> {
   const startedAt = performance.now()
-  const verdict = await progress.during(`unbroken: ${suite.title}`, () => suite.run(workspace.path))
+  const run = (one: Suite) => progress.during(`unbroken: ${one.title}`, () => one.run(workspace.path))
+  const verdict = await steady(suite, run)
   if (verdict.kind !== 'passed') throw new Error(`Unbroken, but not passed: ${JSON.stringify(verdict)}`)
   progress.say(`unbroken: ${suite.title} passed in ${secondsSince(startedAt).toFixed(1)} s`)
 }
