@@ -6,7 +6,7 @@ import { errorText } from './error-text.ts'
 import { MAX_WRITE_TRIES, READ_AHEAD } from './limits.ts'
 import { decided, type Move, moveOn, placedAt } from './moves.ts'
 import type { EngineParts } from './parts.ts'
-import { toStart } from './run-rows.ts'
+import { endedAt, toStart } from './run-rows.ts'
 import { atOnce, LIVE_STATUSES, type RunPatch, type RunRow, type ScheduleRow } from './store.ts'
 import { absentWith, superseded } from './superseded.ts'
 
@@ -105,7 +105,7 @@ export function objectRunsOf(engine: EngineParts, boundTo: object): ObjectRuns {
 
   /** The first outcome wins, by the condition of the write. */
   const settle = async (run: RunRow, outcome: RunPatch) => {
-    const patch = { ...outcome, finishedAt: engine.now() }
+    const patch = { ...outcome, ...endedAt(run, engine.now()) }
     const isStored = await engine.write(() => store.updateRun(run.id, patch, ['running']))
     if (isStored) await countFailure(run, outcome)
   }

@@ -1,7 +1,8 @@
 import type { JsonValue } from './json.ts'
+import { RUN_AGE_MS } from './limits.ts'
 import type { RunToStart } from './registered.ts'
 import { manualRunId, windowRunId } from './run-id.ts'
-import type { RunKind, RunRow, ScheduleRow, StoredRunStatus } from './store.ts'
+import type { RunKind, RunPatch, RunRow, ScheduleRow, StoredRunStatus } from './store.ts'
 
 interface ForWindow {
   /** The window, or the time of the trigger. */
@@ -40,6 +41,14 @@ export function runRowOf(
     error: null,
     expiresAt: null,
   }
+}
+
+/** When a run ended, and, where no schedule keeps it, when it goes. */
+export function endedAt(
+  { scheduleId }: Pick<RunRow, 'scheduleId'>,
+  at: number,
+): Pick<RunPatch, 'finishedAt' | 'expiresAt'> {
+  return { finishedAt: at, ...(scheduleId === null && { expiresAt: at + RUN_AGE_MS }) }
 }
 
 export function toStart(run: RunRow): RunToStart {

@@ -1,6 +1,7 @@
 import { report } from '../core/report.ts'
 import { ASKED_INSTANCES } from './limits.ts'
 import type { EngineParts } from './parts.ts'
+import { endedAt } from './run-rows.ts'
 import { statusWithin } from './start-within.ts'
 import { LIVE_STATUSES, type RunPatch, type RunRow } from './store.ts'
 
@@ -24,7 +25,7 @@ export async function refreshed(
     if (asked === undefined) return run
     const { status, error } = asked
     if (status === 'running' || status === 'queued') return run
-    const patch: RunPatch = { status, error, finishedAt: engine.now() }
+    const patch: RunPatch = { status, error, ...endedAt(run, engine.now()) }
     await engine.write(() => engine.store.updateRun(run.id, patch, LIVE_STATUSES))
     return { ...run, ...patch }
   } catch (error) {

@@ -11,11 +11,11 @@ import {
   WorkflowNotRegisteredError,
 } from './errors.ts'
 import type { JsonValue } from './json.ts'
-import { DEFAULT_PAGE, MAX_PAGE, MAX_RUN_ID_LENGTH, RUN_AGE_MS } from './limits.ts'
+import { DEFAULT_PAGE, MAX_PAGE, MAX_RUN_ID_LENGTH } from './limits.ts'
 import type { EngineParts } from './parts.ts'
 import type { RegisteredOutside } from './registered.ts'
 import { parseRunId } from './run-id.ts'
-import { toStart } from './run-rows.ts'
+import { endedAt, toStart } from './run-rows.ts'
 import { isLive, makeRoom, refreshed, roomFor, someRefreshed } from './run-status.ts'
 import { startWithin } from './start-within.ts'
 import { LIVE_STATUSES, type RunPatch, type RunQuery, type RunRow, type StoredRunStatus } from './store.ts'
@@ -160,13 +160,7 @@ export function runsOf(engine: EngineParts): Runs {
     try {
       const status = await startWithin(engine, new Promise(() => {}), () => registered.start(toStart(row)))
       const startedAt = engine.now()
-      const finishedAt = status === 'complete' ? startedAt : null
-      const patch = {
-        status,
-        startedAt,
-        finishedAt,
-        ...(finishedAt && run.scheduleId === null && { expiresAt: finishedAt + RUN_AGE_MS }),
-      }
+      const patch = { status, startedAt, ...(status === 'complete' && endedAt(run, startedAt)) }
       return describedRun(await startedRow(registered, row, patch))
     } catch (error) {
       await engine.write(() => store.deleteRun(row.id))
@@ -269,7 +263,7 @@ export function runsOf(engine: EngineParts): Runs {
       const stored = await find(runId)
       const run = stored === null ? null : await refreshed(engine, stored)
       if (run === null || !isLive(run) || !(await cancelOutside(run))) return false
-      const patch = { status: 'cancelled', finishedAt: engine.now() } as const
+      const patch = { status: 'cancelled', ...endedAt(run, engine.now()) } as const
       const written = engine.write(() => store.updateRun(run.id, patch, LIVE_STATUSES))
       // In the same turn where the store answers at once: no start may find the run neither live nor ending.
       const isCancelled = written instanceof Promise ? await written : written

@@ -3,6 +3,7 @@ import { EXPIRED_BATCH, EXPIRED_EVERY_MS, SWEEP_EVERY_MS } from './limits.ts'
 import { decided, moveOn } from './moves.ts'
 import type { EngineParts } from './parts.ts'
 import type { OutsideStatus, Registered } from './registered.ts'
+import { endedAt } from './run-rows.ts'
 import { statusWithin } from './start-within.ts'
 import type { RunRow, ScheduleRow } from './store.ts'
 
@@ -29,7 +30,7 @@ export function sweeperOf(engine: EngineParts): Sweeper {
     if (status === 'unknown' && !isFired) {
       const reason = 'Its start was never answered'
       if (row !== null && !(await giveUp(row, run, now, reason))) return
-      const patch = { status: 'errored', finishedAt: now, error: reason } as const
+      const patch = { status: 'errored', ...endedAt(run, now), error: reason } as const
       await engine.write(() => store.updateRun(run.id, patch, ['starting']))
       return
     }
@@ -42,7 +43,7 @@ export function sweeperOf(engine: EngineParts): Sweeper {
       status: isOver ? status : 'running',
       error,
       startedAt: now,
-      finishedAt: isOver ? now : null,
+      ...(isOver && endedAt(run, now)),
     } as const
     await engine.write(() => store.updateRun(run.id, patch, ['starting']))
   }

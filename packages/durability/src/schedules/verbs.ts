@@ -267,6 +267,9 @@ export function verbsOf(engine: EngineParts, runs: Runs): Schedules<unknown> {
       const now = engine.now()
       const run = runRowOf(row, 'handler', { window: now, manual: true, now, status: 'queued' })
       const started = await runs.startRow(run, row.definition.concurrency?.limit)
+      // Deleted while the run was started: nothing else would remove it.
+      if ((await store.getSchedule(row.id)) === null)
+        await engine.write(() => store.updateRun(run.id, { expiresAt: now + RUN_AGE_MS }))
       await engine.write(() => store.trim(row.id, { runs: engine.keptRuns, decisions: engine.keptDecisions }))
       return started
     },
