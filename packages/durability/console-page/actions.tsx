@@ -56,7 +56,7 @@ export function QuickActions({ schedule }: { readonly schedule: ScheduleDescript
       setBusy(true)
       await work(id)
       setBusy(false)
-      keepFocus(button, home)
+      keepFocus(() => (button.isConnected ? button : home))
     }
   return (
     <span class="actions">
@@ -75,12 +75,13 @@ export function QuickActions({ schedule }: { readonly schedule: ScheduleDescript
   )
 }
 
-/** A row moves when it is paused, and may leave what is drawn: whoever uses a keyboard must not be sent to the start. */
-function keepFocus(button: HTMLElement, home: HTMLElement | null): void {
+/**
+ * A button that was pressed may go by what it did, or move with its row: whoever uses a keyboard must not be sent to the
+ * start of the page.
+ */
+export function keepFocus(find: () => HTMLElement | null | undefined): void {
   requestAnimationFrame(() => {
-    if (document.activeElement !== document.body) return
-    const kept = button.isConnected ? button : home
-    kept?.focus({ preventScroll: true })
+    if (document.activeElement === document.body) find()?.focus({ preventScroll: true })
   })
 }
 

@@ -8,7 +8,7 @@ const SHOWN = 50
 
 /** How many schedules there are, and a look at the soonest of them. */
 export function SchedulesChip() {
-  const { rows, isComplete } = useLive()
+  const { rows, state, isComplete } = useLive()
   const popover = useRef<HTMLDivElement>(null)
   const [isOpen, setOpen] = useState(false)
   useEffect(() => {
@@ -17,7 +17,7 @@ export function SchedulesChip() {
     return () => removeEventListener('hashchange', close)
   }, [])
   const paused = rows.reduce((count, row) => count + Number(row.paused), 0)
-  const count = `${rows.length.toLocaleString('en')}${isComplete ? '' : '+'}`
+  const count = state === 'loading' ? '…' : `${rows.length.toLocaleString('en')}${isComplete ? '' : '+'}`
   return (
     <>
       <button

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { Asked, pause, remove, resume, runNow } from './actions.tsx'
+import { useRef } from 'preact/hooks'
+import { Asked, keepFocus, pause, remove, resume, runNow } from './actions.tsx'
 import { api, scheduleAt } from './api.ts'
 import { Durations } from './durations.tsx'
 import { type Polled, useLive, useNow, usePolled } from './hooks.ts'
@@ -126,13 +127,16 @@ function Failures({ of: errors }: { readonly of: readonly (Error | undefined)[] 
 
 function Actions({ schedule, onDone }: { readonly schedule: ScheduleDescription; onDone(): void }) {
   const { id, paused } = schedule
+  const row = useRef<HTMLParagraphElement>(null)
   const then = async (work: Promise<boolean>) => {
     const isDone = await work
     onDone()
+    // "Pause" is "Resume" now, or the other way round.
+    keepFocus(() => row.current?.querySelectorAll('button')[1])
     return isDone
   }
   return (
-    <p class="actions">
+    <p ref={row} class="actions">
       <button type="button" class="primary" onClick={() => void then(runNow(id))}>
         Run now
       </button>

@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Text } from './parts.tsx'
 import { offsetOf, timeIn, VIEWER_ZONE } from './times.ts'
 import type { PreviewedWindow, RunDescription, ScheduleDescription } from './types.ts'
@@ -46,10 +47,16 @@ export function Timeline({ schedule, runs, windows, now }: TimelineProps) {
     }
   })
   const stops = [...past, ...next]
+  const rail = useRef<HTMLDivElement>(null)
+  const hasStops = stops.length > 0
+  useLayoutEffect(() => {
+    const mark = rail.current?.querySelector<HTMLElement>('.now')
+    if (rail.current && mark) rail.current.scrollLeft = mark.offsetLeft - rail.current.clientWidth / 2
+  }, [hasStops])
   if (stops.length === 0) return <p class="quiet">It has not run yet, and has no window to come.</p>
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
-    <div class="rail" tabIndex={0} role="region" aria-label="Timeline">
+    <div ref={rail} class="rail" tabIndex={0} role="region" aria-label="Timeline">
       <ol>
         {stops.flatMap((stop, index) => {
           const before = stops[index - 1]
