@@ -72,7 +72,7 @@ test.each<[string, ScheduleDefinition, number]>([
   expect(await tickIn(3 * HOUR_MS)).toEqual({ fired: 1, statements: statements + 5 + TICK + SWEEP })
 })
 
-test('60 fires of the most expensive kind stay below 850 statements', async () => {
+test('60 late fires that ask how the last Workflow is doing stay below 850 statements', async () => {
   const definitions = Array.from(
     { length: 70 },
     (_, n): ScheduleDefinition => ({ ...HOURLY, id: `s${n}`, workflow: 'report', overlap: 'skip' }),

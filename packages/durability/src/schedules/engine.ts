@@ -42,7 +42,7 @@ export interface DurabilityEngineOptions<
   /** ms after which a handler's run is reported as timed out. Default 15 minutes. */
   readonly runTimeoutMs?: number
   /**
-   * Schedules that one `tick()` fires at most. Default: all that are due. Over D1 set 60: a fire makes up to 14 queries,
+   * Schedules that one `tick()` fires at most. Default: all that are due. Over D1 set 60: a fire makes up to 16 queries,
    * and an invocation of a Worker may make 1,000.
    */
   readonly maxFiresPerTick?: number

@@ -15,7 +15,7 @@ import type { EngineParts } from './parts.ts'
 import type { RegisteredHandler, RegisteredOutside } from './registered.ts'
 import { windowRunId } from './run-id.ts'
 import { runRowOf, toStart } from './run-rows.ts'
-import { isLive, makeRoom, roomFor } from './run-status.ts'
+import { isLive, makeRoom, oldestRefreshed, roomFor } from './run-status.ts'
 import { startWithin } from './start-within.ts'
 import type { DecisionRow, RunRow, SchedulePatch, ScheduleRow } from './store.ts'
 import { latestDueWindow, previousWindow } from './timing.ts'
@@ -207,6 +207,21 @@ async function startHere(
   return { runId: insert.id, next: moved(row, patch) }
 }
 
+/**
+ * Two for each that is started, so that they become fewer; with `pauseAfterFailures` the last one was asked already, and
+ * with `overlap: 'skip'` each of them, when it was the last.
+ */
+function oldAsked(
+  engine: EngineParts,
+  row: ScheduleRow,
+  window: number,
+  { kind }: RegisteredOutside,
+): Promise<void> | undefined {
+  const { overlap, pauseAfterFailures } = row.definition
+  if (kind !== 'workflow' || overlap === 'skip' || row.fires < engine.keptRuns) return undefined
+  return oldestRefreshed(engine, row, window, pauseAfterFailures === null ? 2 : 1)
+}
+
 /** A run of something outside: a row that says so, the idempotent start, then the schedule's move. */
 async function startOutside(
   engine: EngineParts,
@@ -229,6 +244,7 @@ async function startOutside(
     if (saved === 'over_limit') return refuse(engine, row, window, now, limitError(row))
     if (saved === 'lost') return DONE
   }
+  const asked = oldAsked(engine, row, window, registered)
   let status: 'running' | 'complete'
   try {
     status = await startWithin(engine, time.late, () => registered.start(toStart(insert)))
@@ -239,6 +255,7 @@ async function startOutside(
   const runPatch = { status, startedAt, finishedAt: status === 'complete' ? startedAt : null }
   const patch = firedPatch(row, window, now, existing?.counted)
   const result = await moveOn(engine, row, { patch, run: { started: insert.id, patch: runPatch } })
+  await Promise.race([asked, time.late])
   if (result === 'moved') return { runId: insert.id, next: moved(row, patch) }
   // Another engine moved it, or wrote to it, or a verb did: the run exists all the same, and its window counts once.
   // Counted first: a start that was counted is known to have succeeded, should this engine die in between.

@@ -68,3 +68,5 @@ export const MAX_WRITE_TRIES = 20
 
 /** Workflow instances that are asked for their status when a concurrency limit seems reached, and when a page is listed. */
 export const ASKED_INSTANCES = 10
+/** Oldest runs of a Workflow among which those are that a start asks for, so that many that go on do not hide one that ended. */
+export const ASKED_OLDEST = 25

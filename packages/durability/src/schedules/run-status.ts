@@ -1,9 +1,10 @@
 import { report } from '../core/report.ts'
-import { ASKED_INSTANCES } from './limits.ts'
+import { jitterOf } from './jitter.ts'
+import { ASKED_INSTANCES, ASKED_OLDEST } from './limits.ts'
 import type { EngineParts } from './parts.ts'
 import { endedAt } from './run-rows.ts'
 import { statusWithin } from './start-within.ts'
-import { LIVE_STATUSES, type RunPatch, type RunRow } from './store.ts'
+import { LIVE_STATUSES, type RunPatch, type RunRow, type ScheduleRow } from './store.ts'
 
 export function isLive({ status }: Pick<RunRow, 'status'>): boolean {
   return LIVE_STATUSES.includes(status)
@@ -48,6 +49,33 @@ export async function someRefreshed(
       return refreshed(engine, run)
     }),
   )
+}
+
+/**
+ * A Workflow tells nobody that it is over, and the run of one that is not known to be is never removed. So `count` of the
+ * oldest of a schedule that go on are asked, now these, now those. For when as many runs as are kept may be there. Never
+ * rejects.
+ */
+export async function oldestRefreshed(
+  engine: EngineParts,
+  { id }: ScheduleRow,
+  at: number,
+  count: number,
+): Promise<void> {
+  try {
+    const oldest = await engine.store.listRuns({
+      scheduleId: id,
+      kind: 'workflow',
+      status: ['running'],
+      order: 'queue',
+      limit: ASKED_OLDEST,
+    })
+    const from = jitterOf(id, at, oldest.length)
+    const asked = [...oldest.slice(from), ...oldest.slice(0, from)].slice(0, count)
+    await Promise.all(asked.map((run) => refreshed(engine, run)))
+  } catch (error) {
+    report('schedules.status_failed', error, { schedule: id })
+  }
 }
 
 /** How many runs with this key may be live in the store: those that were cancelled and are still at work count too. */

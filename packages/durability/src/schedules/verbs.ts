@@ -43,6 +43,7 @@ import { decided, moveOn, placedAt } from './moves.ts'
 import { newRow } from './new-row.ts'
 import type { EngineParts } from './parts.ts'
 import { runRowOf } from './run-rows.ts'
+import { oldestRefreshed } from './run-status.ts'
 import { type Page, pageOf, pageSizeOf, type RunDescription, type Runs } from './runs.ts'
 import type { DecisionRow, SchedulePatch, ScheduleRow } from './store.ts'
 import { absentWith, lastDecided, superseded } from './superseded.ts'
@@ -270,6 +271,7 @@ export function verbsOf(engine: EngineParts, runs: Runs): Schedules<unknown> {
       // Deleted while the run was started: nothing else would remove it.
       if ((await store.getSchedule(row.id)) === null)
         await engine.write(() => store.updateRun(run.id, { expiresAt: now + RUN_AGE_MS }))
+      if (engine.registered(row.workflow)?.kind === 'workflow') await oldestRefreshed(engine, row, now, 2)
       await engine.write(() => store.trim(row.id, { runs: engine.keptRuns, decisions: engine.keptDecisions }))
       return started
     },

@@ -20,6 +20,12 @@ const PER_LATE_FIRE = 12
 /** Of one that asks how its last Workflow is doing, which has ended, and of that one when it is late. */
 const PER_SKIPPING_FIRE = 9
 const PER_LATE_SKIPPING_FIRE = 14
+/** Of one whose Workflow has more runs than are kept: old ones that have ended are asked for. */
+const PER_FULL_FIRE = 10
+const PER_LATE_FULL_FIRE = 15
+/** And of one that counts failures besides. */
+const PER_WATCHED_FIRE = 11
+const PER_LATE_WATCHED_FIRE = 16
 const PER_TICK = 4
 
 const TABLES = ['durable_schedules', 'durable_schedule_tags', 'durable_runs', 'durable_decisions']
@@ -148,6 +154,23 @@ describe('the queries of a tick over D1', () => {
     expect(late.fires).toBe(12)
     expect(late.queries - 12 * PER_LATE_SKIPPING_FIRE).toBeLessThanOrEqual(PER_TICK)
     expect(DOCUMENTED * PER_LATE_SKIPPING_FIRE + PER_TICK).toBeLessThan(LIMIT)
+  })
+
+  test.each([
+    ['old runs are asked for', {}, PER_FULL_FIRE, PER_LATE_FULL_FIRE],
+    ['failures are counted too', { pauseAfterFailures: 3 }, PER_WATCHED_FIRE, PER_LATE_WATCHED_FIRE],
+  ])('of a Workflow stay below the limit where %s', async (_name, policies, perFire, perLateFire) => {
+    const { engine, tick } = await setup(0)
+    for (let n = 0; n < 12; n += 1)
+      await engine.schedules.create({ id: `w${n}`, workflow: 'brief', every: MINUTE_MS, ...policies })
+    for (let minute = 0; minute < 3; minute += 1) await tick()
+    const ordinary = await tick()
+    expect(ordinary.fires).toBe(12)
+    expect(ordinary.queries - 12 * perFire).toBeLessThanOrEqual(PER_TICK)
+    const late = await tick(10 * MINUTE_MS)
+    expect(late.fires).toBe(12)
+    expect(late.queries - 12 * perLateFire).toBeLessThanOrEqual(PER_TICK)
+    expect(DOCUMENTED * perLateFire + PER_TICK).toBeLessThan(LIMIT)
   })
 
   test('are as many beside 2,000 other schedules', async () => {
