@@ -47,19 +47,18 @@ export function cloudflareAccess(options: CloudflareAccessOptions): Authorize<Ac
     )
   }
   const issuer = teamDomain.replace(/\/$/, '')
-  const keys = options.keys ?? createRemoteJWKSet(new URL(`${issuer}/cdn-cgi/access/certs`))
+  const keys = options.keys ?? keysOf(issuer)
+  const rules = { issuer, audience, algorithms: ['RS256'], requiredClaims: ['exp'] }
 
   return async (request, action) => {
     const token = tokenOf(request)
     if (token === undefined)
       throw new UnauthenticatedError('Cloudflare Access has not let this request through')
-    const { payload } = await jwtVerify(token, keys, { issuer, audience, algorithms: ['RS256'] }).catch(
-      (error: unknown) => {
-        // A key server that cannot be reached is not the fault of who asks; it stays closed all the same.
-        if (error instanceof joseErrors.JWKSTimeout || !(error instanceof joseErrors.JOSEError)) throw error
-        throw new UnauthenticatedError(`The token of Cloudflare Access is refused: ${error.code}`)
-      },
-    )
+    const { payload } = await jwtVerify(token, keys, rules).catch((error: unknown) => {
+      // A key server that fails is not the fault of who asks; it stays closed all the same.
+      if (!(error instanceof joseErrors.JOSEError) || OF_KEYS.has(error.code)) throw error
+      throw new UnauthenticatedError(`The token of Cloudflare Access is refused: ${error.code}`)
+    })
     const { email, sub = '' } = payload
     const actor = { email: typeof email === 'string' ? email : null, subject: sub, claims: payload }
     if (allow !== undefined && !(await allow(actor, action))) {
@@ -67,6 +66,22 @@ export function cloudflareAccess(options: CloudflareAccessOptions): Authorize<Ac
     }
     return actor
   }
+}
+
+/** What `jose` calls a key server that does not answer, or answers something else than keys. */
+const OF_KEYS: ReadonlySet<string> = new Set(
+  [joseErrors.JWKSTimeout, joseErrors.JWKSInvalid, joseErrors.JOSEError].map(({ code }) => code),
+)
+
+const KEYS = new Map<string, JWTVerifyGetKey>()
+
+/** The keys of a team outlive a request, also where each request makes its own console. */
+function keysOf(issuer: string): JWTVerifyGetKey {
+  const known = KEYS.get(issuer)
+  if (known !== undefined) return known
+  const keys = createRemoteJWKSet(new URL(`${issuer}/cdn-cgi/access/certs`))
+  KEYS.set(issuer, keys)
+  return keys
 }
 
 function tokenOf(request: Request): string | undefined {

@@ -1,5 +1,5 @@
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { cloudflareAccess } from '../../src/console/cloudflare-access.ts'
 import { bearerToken, READ_ACTIONS } from '../../src/console/index.ts'
 
@@ -116,6 +116,45 @@ describe('Cloudflare Access', async () => {
     await expect(authorize(requestWith({}), 'runs.list')).rejects.toMatchObject({ code: 'unauthenticated' })
   })
 
+  test('keeps out a token that never ends, one whose time has not come, and one that names its own keys', async () => {
+    const sign = (jwt: SignJWT, header: object = {}, key = privateKey) =>
+      jwt
+        .setProtectedHeader({ alg: 'RS256', kid: 'k', ...header })
+        .setIssuer(teamDomain)
+        .sign(key)
+    const endless = new SignJWT({}).setAudience(audience)
+    const early = new SignJWT({})
+      .setAudience(audience)
+      .setExpirationTime(now + 600)
+      .setNotBefore(now + 300)
+    const own = () => new SignJWT({}).setAudience(audience).setExpirationTime(now + 600)
+    const jwk = await exportJWK(other.publicKey)
+    for (const token of [
+      await sign(endless),
+      await sign(early),
+      await sign(own(), { jwk }, other.privateKey),
+      await sign(own(), { jku: 'https://evil.example/certs', x5u: 'https://evil.example' }, other.privateKey),
+      await sign(own(), { kid: 'another' }),
+    ]) {
+      const request = requestWith({ 'cf-access-jwt-assertion': token })
+      await expect(authorize(request, 'runs.list')).rejects.toMatchObject({ code: 'unauthenticated' })
+    }
+  })
+
+  test('reads the keys of a team once, however often a Worker makes its console', async () => {
+    const set = { keys: [{ ...(await exportJWK(publicKey)), kid: 'k', alg: 'RS256' }] }
+    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json(set))
+    onTestFinished(() => fetched.mockRestore())
+    const request = requestWith({ 'cf-access-jwt-assertion': await tokenOf() })
+    for (let made = 0; made < 3; made += 1) {
+      const each = cloudflareAccess({ teamDomain, audience })
+      expect(await each(request, 'runs.list')).toMatchObject({ subject: 'ada' })
+    }
+    expect(fetched.mock.calls.map(([address]) => String(address))).toEqual([
+      `${teamDomain}/cdn-cgi/access/certs`,
+    ])
+  })
+
   test('stays closed when the keys cannot be had', async () => {
     const broken = cloudflareAccess({
       teamDomain,
@@ -124,6 +163,18 @@ describe('Cloudflare Access', async () => {
     })
     const request = requestWith({ 'cf-access-jwt-assertion': await tokenOf() })
     await expect(broken(request, 'runs.list')).rejects.toThrow('unreachable')
+  })
+
+  test.each([
+    { what: 'fails', answer: () => new Response('down', { status: 500 }) },
+    { what: 'answers no keys', answer: () => Response.json({ error: 'down' }) },
+  ])('does not blame who asks when the key server $what', async ({ what, answer }) => {
+    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => answer())
+    onTestFinished(() => fetched.mockRestore())
+    const down = `https://${what.replaceAll(' ', '-')}.cloudflareaccess.com`
+    const request = requestWith({ 'cf-access-jwt-assertion': await tokenOf({ iss: down }) })
+    const asked = cloudflareAccess({ teamDomain: down, audience })(request, 'runs.list')
+    await expect(asked).rejects.not.toMatchObject({ code: 'unauthenticated' })
   })
 
   test('asks allow who may do what', async () => {
