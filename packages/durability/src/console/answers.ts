@@ -9,24 +9,37 @@ export interface ErrorAnswer {
   readonly error: { readonly name: string; readonly message: string; readonly field?: string }
 }
 
-/** By the codes of the errors, for classes do not survive an RPC. */
-const STATUSES: Readonly<Record<string, ErrorStatus>> = {
+/** Of the engine's errors by their codes, for classes do not survive an RPC. */
+const ENGINE_STATUSES: Readonly<Record<string, ErrorStatus>> = {
   invalid_schedule: 400,
   invalid_input: 400,
-  bad_request: 400,
-  unauthenticated: 401,
-  forbidden: 403,
-  not_found: 404,
   schedule_not_found: 404,
   schedule_already_exists: 409,
   schedule_contention: 409,
   concurrency_limit: 409,
   workflow_not_registered: 409,
-  too_large: 413,
-  start_failed: 502,
   shard_failed: 502,
   start_timeout: 502,
   engine_draining: 503,
+}
+
+const STATUSES: Readonly<Record<string, ErrorStatus>> = {
+  ...ENGINE_STATUSES,
+  bad_request: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  too_large: 413,
+  start_failed: 502,
+}
+
+/** Characters of a field's name in an answer: whoever asks may have made it up. */
+const SHOWN_FIELD = 200
+
+/** Whether this is an error of the engine, and not of what it starts. */
+export function isOfEngine(thrown: unknown): boolean {
+  const { code } = Object(thrown) as { readonly code?: unknown }
+  return typeof code === 'string' && Object.hasOwn(ENGINE_STATUSES, code)
 }
 
 /** A request that the API itself refuses. */
@@ -56,5 +69,8 @@ export function errorAnswer(thrown: unknown): { readonly status: ErrorStatus; re
     return { status: 500, body: { error: { name: 'Error', message: 'The console could not do this' } } }
   }
   const where = typeof field === 'string' ? field : code === 'invalid_input' ? 'input' : undefined
-  return { status, body: { error: { name, message, ...(where !== undefined && { field: where }) } } }
+  return {
+    status,
+    body: { error: { name, message, ...(where !== undefined && { field: where.slice(0, SHOWN_FIELD) }) } },
+  }
 }

@@ -1,9 +1,8 @@
 import { Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { secureHeaders } from 'hono/secure-headers'
 import type { Schema } from 'hono/types'
 import { check } from '../core/checks.ts'
-import { callHook, report } from '../core/report.ts'
+import { report } from '../core/report.ts'
 import { type Authorize, type ConsoleAction, READ_ACTIONS } from './actions.ts'
 import { errorAnswer, RequestError } from './answers.ts'
 import { bodyOf } from './body.ts'
@@ -21,7 +20,7 @@ export interface ConsoleOptions<Actor = unknown> {
   readonly authorize: Authorize<Actor>
   /** Where the console is mounted, such as `/console`; the page is at `<basePath>/`. Default: at the root. */
   readonly basePath?: string
-  /** Told of each change that was made, for an audit log. What it throws changes nothing. */
+  /** Told of each change that was made, for an audit log, before it is answered. What it throws changes nothing. */
   readonly onChange?: (change: ConsoleChange<Actor>) => unknown
 }
 
@@ -30,9 +29,6 @@ export interface ConsoleChange<Actor = unknown> {
   readonly action: ConsoleAction
   readonly scheduleId: string
 }
-
-/** Bytes of a body. An input may have 128 KiB, and its text in JSON more. */
-export const MAX_BODY_BYTES: number = 512 * 1024
 
 /**
  * Makes the console: `fetch(request)` answers the API over `engine.schedules`, and the page over that. The page and its
@@ -66,8 +62,9 @@ export function consoleApp<Actor>(options: ConsoleOptions<Actor>): ConsoleApp {
     throw new TypeError(`options.basePath must look like "/console", got ${JSON.stringify(basePath)}`)
   }
 
-  const app = new Hono<Env>({ getPath: (request) => new URL(request.url).pathname }).basePath(basePath)
-  app.use(
+  const root = new Hono<Env>({ getPath: (request) => new URL(request.url).pathname })
+  // Of the root: what is not below basePath is answered too.
+  root.use(
     secureHeaders({
       contentSecurityPolicy: {
         defaultSrc: ["'none'"],
@@ -84,6 +81,7 @@ export function consoleApp<Actor>(options: ConsoleOptions<Actor>): ConsoleApp {
       strictTransportSecurity: false,
     }),
   )
+  const app = root.basePath(basePath)
   app.onError((error) => {
     const { status, body } = errorAnswer(error)
     return Response.json(body, { status, headers: NOT_STORED })
@@ -94,12 +92,6 @@ export function consoleApp<Actor>(options: ConsoleOptions<Actor>): ConsoleApp {
   })
   servePage(app, basePath)
 
-  const limited = bodyLimit({
-    maxSize: MAX_BODY_BYTES,
-    onError: () => {
-      throw new RequestError('too_large', `The body has more than ${MAX_BODY_BYTES} bytes`)
-    },
-  })
   for (const { method, path, action, query: names = [], answer } of ROUTES) {
     app.on(
       method,
@@ -109,7 +101,6 @@ export function consoleApp<Actor>(options: ConsoleOptions<Actor>): ConsoleApp {
         context.set('actor', await actorOf(authorize, context.req.raw, action))
         await next()
       },
-      limited,
       async (context) => {
         const request = context.req.raw
         const id = idOf(request.url, context.req.param('id'))
@@ -119,7 +110,7 @@ export function consoleApp<Actor>(options: ConsoleOptions<Actor>): ConsoleApp {
         const answered = await answer({ engine, id, query, body, isNew })
         // Set above, by what this `authorize` answered.
         const actor = context.get('actor') as Actor
-        if (!READ_ACTIONS.includes(action)) callHook(onChange, { actor, action, scheduleId: id })
+        if (!READ_ACTIONS.includes(action)) await told(onChange, { actor, action, scheduleId: id })
         if (answered === undefined) return new Response(null, { status: 204, headers: NOT_STORED })
         return Response.json(answered, { headers: NOT_STORED })
       },
@@ -129,6 +120,18 @@ export function consoleApp<Actor>(options: ConsoleOptions<Actor>): ConsoleApp {
 }
 
 const NOT_STORED = { 'cache-control': 'no-store' }
+
+/** Waits for the hook: what a Worker still does when its answer is sent may never end. What it throws is reported. */
+async function told<Actor>(
+  onChange: ConsoleOptions<Actor>['onChange'],
+  change: ConsoleChange<Actor>,
+): Promise<void> {
+  try {
+    await onChange?.(change)
+  } catch (error) {
+    report('hook_failed', error)
+  }
+}
 
 /** Whoever cannot be told is refused, also when `authorize` itself fails. */
 async function actorOf<Actor>(

@@ -1,7 +1,7 @@
 import { describeThrown } from '../core/thrown.ts'
 import type { RunFilter, ScheduleDefinition, ScheduleFilter } from '../schedules/index.node.ts'
 import type { ConsoleAction } from './actions.ts'
-import { RequestError } from './answers.ts'
+import { isOfEngine, RequestError } from './answers.ts'
 import type { ConsoleEngine } from './console-engine.ts'
 
 /** One request, checked for form: who asks is known, and may. */
@@ -94,7 +94,7 @@ export const ROUTES: readonly Route[] = [
       try {
         return await engine.schedules.trigger(id)
       } catch (error) {
-        if (typeof (error as { code?: unknown } | null)?.code === 'string') throw error
+        if (isOfEngine(error)) throw error
         // What is started said no, in its own words: whoever may start it may read them.
         throw new RequestError('start_failed', describeThrown(error).message)
       }

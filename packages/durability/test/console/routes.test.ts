@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { READ_ACTIONS } from '../../src/console/actions.ts'
-import { consoleApp, MAX_BODY_BYTES } from '../../src/console/console.ts'
+import { MAX_BODY_BYTES } from '../../src/console/body.ts'
+import { consoleApp } from '../../src/console/console.ts'
 import {
   CONSOLE_ACTIONS,
   type ConsoleAction,
