@@ -51,7 +51,8 @@ export async function validated(
   late: Promise<unknown>,
 ): Promise<InvalidInputError | undefined> {
   try {
-    if (validate !== undefined) await startWithin(engine, late, () => validate(row.definition.input))
+    if (validate !== undefined)
+      await startWithin(engine, late, () => validate(structuredClone(row.definition.input)))
     return undefined
   } catch (error) {
     if (error instanceof StartTimeoutError) throw error

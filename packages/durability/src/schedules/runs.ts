@@ -108,7 +108,9 @@ export function runsOf(engine: EngineParts): Runs {
     const registered = engine.registered(run.workflow)
     if (registered === undefined) throw new WorkflowNotRegisteredError(run.workflow)
     try {
-      await startWithin(engine, new Promise(() => {}), () => registered.validate?.(run.input))
+      await startWithin(engine, new Promise(() => {}), () =>
+        registered.validate?.(structuredClone(run.input)),
+      )
     } catch (error) {
       if (error instanceof StartTimeoutError) throw error
       throw new InvalidInputError(run.workflow, describeThrown(error).message)

@@ -98,6 +98,18 @@ describe('a definition is refused by the name of the field, and nothing is store
   })
 })
 
+test('a validator cannot change the input that is run and stored', async () => {
+  const given: unknown[] = []
+  const handler = (run: { readonly input: unknown }) => void given.push(run.input)
+  const validate = (input: unknown) => void Object.assign(input as object, { a: 2 })
+  const { engine, schedules, tickIn } = setup({ workflows: { picky: { handler, validate } } })
+  await schedules.create({ id: 'a', workflow: 'picky', every: '1h', input: { a: 1 } })
+  const [runId = ''] = await tickIn(3_600_000)
+  expect(await engine.getRun(runId)).toMatchObject({ input: { a: 1 } })
+  expect(await engine.start('picky', { a: 1 }, 'run')).toMatchObject({ input: { a: 1 } })
+  expect(given).toEqual([{ a: 1 }, { a: 1 }])
+})
+
 describe('what may be', () => {
   test.each([
     ['15m', 900_000],
