@@ -101,6 +101,8 @@ export function objectRunsOf(engine: EngineParts, boundTo: object): ObjectRuns {
     if (outcome.status !== undefined)
       await persist({ clock, alarmMinDelayMs: WRITE_RETRY_MS }, () => settle(run, outcome))
     live.delete(run.id)
+    // A handler that goes on after its run was cancelled is in flight until it settles or times out.
+    await ended
   }
 
   /** The first outcome wins, by the condition of the write. */

@@ -35,6 +35,23 @@ describe('a handler that goes on after its run was cancelled', () => {
     expect(await tickIn(HOUR_MS)).toHaveLength(1)
   })
 
+  test('is waited for by drain', async () => {
+    const { engine, handler } = setup()
+    handler.instant = false
+    await engine.start('brief', null, 'first')
+    await settled()
+    await engine.cancelRun('first')
+    let isDrained = false
+    const drained = engine.drain().then(() => {
+      isDrained = true
+    })
+    await settled()
+    expect(isDrained).toBe(false)
+    handler.end('first')
+    await drained
+    expect(await engine.getRun('first')).toMatchObject({ status: 'cancelled' })
+  })
+
   test('and never settles counts until it times out', async () => {
     const { object, ask } = objectSetup({
       runTimeoutMs: 2 * MINUTE_MS,
