@@ -6,10 +6,12 @@
  *   node scripts/mutants.ts --only <substring>  those whose name or file holds it
  *   node scripts/mutants.ts --list              their names
  *   node scripts/mutants.ts --skip-unbroken     without the proof that the suites pass where nothing is broken
+ *   node scripts/mutants.ts --resume            goes on where one was cut off, unless the sources have changed
  *   node scripts/mutants.ts --write-docs        writes docs/mutants.md as well
  */
 import { parseArgs } from 'node:util'
 import { hunt, type Result } from './mutants/hunt.ts'
+import { Journal } from './mutants/journal.ts'
 import { MUTANTS } from './mutants/list/index.ts'
 import type { Mutant } from './mutants/mutant.ts'
 import { writePage } from './mutants/page.ts'
@@ -19,6 +21,7 @@ const { values } = parseArgs({
   options: {
     only: { type: 'string' },
     list: { type: 'boolean' },
+    resume: { type: 'boolean' },
     'write-docs': { type: 'boolean' },
     'skip-unbroken': { type: 'boolean' },
   },
@@ -38,9 +41,12 @@ if (values.list) {
   console.log(`${chosen.length} mutants`)
 } else {
   const startedAt = performance.now()
-  const results = await hunt(chosen, { skipUnbroken: values['skip-unbroken'] === true })
+  const results = await hunt(chosen, {
+    skipUnbroken: values['skip-unbroken'] === true,
+    journal: new Journal(values.resume === true),
+  })
   const minutes = (performance.now() - startedAt) / 60_000
-  if (values['write-docs']) writePage(results, minutes)
+  if (values['write-docs']) writePage(results)
   process.exitCode = summarize(results, minutes) ? 0 : 1
 }
 

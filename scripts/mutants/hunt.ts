@@ -1,3 +1,4 @@
+import type { Journal } from './journal.ts'
 import type { Mutant } from './mutant.ts'
 import { Progress } from './progress.ts'
 import { allSuites, compiles, missingSuites, suitesFor } from './suites.ts'
@@ -21,7 +22,7 @@ const MAX_RERUNS = 2
 /** Tries every mutant. Rejects when the suites do not pass where nothing is broken. */
 export async function hunt(
   mutants: readonly Mutant[],
-  { skipUnbroken }: { readonly skipUnbroken: boolean },
+  { skipUnbroken, journal }: { readonly skipUnbroken: boolean; readonly journal: Journal },
 ): Promise<Result[]> {
   const workspaces = Array.from({ length: WORKERS }, () => new Workspace())
   const progress = new Progress()
@@ -30,13 +31,18 @@ export async function hunt(
     if (missing.length > 0) throw new Error(`Mutants name tests that do not exist: ${missing.join(', ')}`)
     if (skipUnbroken) console.log('Not shown: that the suites pass on the unbroken library')
     else
-      await side(workspaces, [compiles, ...allSuites()], (workspace, suite) =>
-        pass(workspace, suite, progress),
+      await side(
+        workspaces,
+        [compiles, ...allSuites()].filter(({ title }) => !journal.hasPassed(title)),
+        (workspace, suite) => pass(workspace, suite, progress, journal),
       )
-    const results: Result[] = []
-    await side(workspaces, mutants, async (workspace, mutant) => {
+    const results = mutants.flatMap((mutant) => journal.resultOf(mutant) ?? [])
+    if (results.length > 0) console.log(`${results.length} were tried before, on the same sources`)
+    const left = mutants.filter((mutant) => journal.resultOf(mutant) === undefined)
+    await side(workspaces, left, async (workspace, mutant) => {
       const result = await tryOne(workspace, mutant, progress)
       results.push(result)
+      journal.add(result)
       progress.say(lineOf(result, results.length, mutants.length))
     })
     // In the order of the list.
@@ -60,11 +66,12 @@ async function side<Item>(
   )
 }
 
-async function pass(workspace: Workspace, suite: Suite, progress: Progress): Promise<void> {
+async function pass(workspace: Workspace, suite: Suite, progress: Progress, journal: Journal): Promise<void> {
   const startedAt = performance.now()
   const run = (one: Suite) => progress.during(`unbroken: ${one.title}`, () => one.run(workspace.path))
   const verdict = await steady(suite, run)
   if (verdict.kind !== 'passed') throw new Error(`Unbroken, but not passed: ${JSON.stringify(verdict)}`)
+  journal.passed(suite.title, secondsSince(startedAt))
   progress.say(`unbroken: ${suite.title} passed in ${secondsSince(startedAt).toFixed(1)} s`)
 }
 

@@ -10,8 +10,8 @@ const TOOLS = ['node', 'vitest', '@cloudflare/vitest-pool-workers', 'wrangler']
 
 const PAGE = join(ROOT, 'docs/mutants.md')
 
-export function writePage(results: readonly Result[], minutes: number): void {
-  writeFileSync(PAGE, pageOf(results, minutes))
+export function writePage(results: readonly Result[]): void {
+  writeFileSync(PAGE, pageOf(results))
 }
 
 /** By a mutant's name, the test that the page names: it is tried first. */
@@ -23,8 +23,9 @@ export function caughtBefore(): Map<string, { readonly file: string; readonly te
   )
 }
 
-function pageOf(results: readonly Result[], minutes: number): string {
+function pageOf(results: readonly Result[]): string {
   const caught = results.filter(({ verdict }) => verdict === 'caught' || verdict === 'timed out')
+  const minutes = results.reduce((sum, { seconds }) => sum + seconds, 0) / 60
   const files = [...new Set(results.map(({ mutant }) => mutant.file))]
   return `<!-- biome-ignore-all format: a longer row would rewrite its whole table -->
 
@@ -37,7 +38,7 @@ Each mutant is one small change of the sources, of the kind that a maintainer co
 copy of the repository, and tests run until one fails; a file that cannot be loaded does not count. Before that, the same
 tests pass on a copy in which nothing is broken. The test that is named is the first that failed, not the only one that would.
 
-- ${caught.length} of ${results.length} caught, in ${minutes.toFixed(0)} minutes with two copies at once
+- ${caught.length} of ${results.length} caught, two copies at a time, in ${minutes.toFixed(0)} minutes of tests in all
 - ${new Date().toISOString().slice(0, 10)}, at ${commit()}, with ${versions()}
 
 ${files.map((file) => tableOf(file, results)).join('\n\n')}
