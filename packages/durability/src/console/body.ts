@@ -22,8 +22,26 @@ export async function bodyOf(request: Request): Promise<Record<string, unknown>>
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new RequestError('bad_request', 'The body must be a JSON object')
   }
+  for (const [name, member] of Object.entries(value)) refuseDeep(name, member)
   // What was parsed and is no list has names.
   return value as Record<string, unknown>
+}
+
+/** More than an input may have. What is far deeper cannot even be handed to another object. */
+const MAX_DEPTH = 200
+
+function refuseDeep(name: string, member: unknown): void {
+  let level = [member]
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) {
+      throw new RequestError(
+        'bad_request',
+        `${name.slice(0, 80)} is nested more than ${MAX_DEPTH} deep`,
+        name,
+      )
+    }
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []))
+  }
 }
 
 /** What is read is counted: a length that a request claims may be wrong, and is only a reason not to begin. */

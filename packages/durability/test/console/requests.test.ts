@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { MAX_BODY_BYTES } from '../../src/console/body.ts'
 import { createConsole } from '../../src/console/index.ts'
-import { DurabilityEngine, dispatch, memoryStore } from '../../src/schedules/index.node.ts'
+import { DurabilityEngine, dispatch, memoryStore, remoteSchedules } from '../../src/schedules/index.node.ts'
 import { BASE, engineAt, NOW, read, testConsole } from './setup.ts'
 
 const DAILY = { workflow: 'brief', cron: '0 9 * * *' }
@@ -52,12 +52,23 @@ describe('a body', () => {
     expect(await console.engine.schedules.get('daily')).toMatchObject({ paused: false })
   })
 
-  test('nested 100,000 deep is refused as any other', async () => {
+  test('nested 100,000 deep is refused as any other, also where it would have to cross to an object', async () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
-    for (const field of ['input', 'searchAttributes', 'tags', 'note', 'concurrency', 'cron', 'odd']) {
-      const text = `{"workflow":"brief","cron":"0 9 * * *","${field}":${deep}}`
-      const answer = await testConsole().send('PUT', '/schedules/deep', { text, headers: JSON_TYPE })
-      expect(answer.status, field).toBe(400)
+    const far = remoteSchedules({
+      async call(_verb, args) {
+        structuredClone(args)
+        return { error: { name: 'Error', message: 'not to be asked' } }
+      },
+    })
+    for (const engine of [far, engineAt(() => NOW)]) {
+      for (const field of ['input', 'searchAttributes', 'tags', 'note', 'concurrency', 'cron', 'odd']) {
+        const text = `{"workflow":"brief","cron":"0 9 * * *","${field}":${deep}}`
+        const answer = await testConsole({ engine }).send('PUT', '/schedules/deep', {
+          text,
+          headers: JSON_TYPE,
+        })
+        expect(await read(answer), field).toMatchObject({ status: 400, body: { error: { field } } })
+      }
     }
   })
 
