@@ -69,7 +69,7 @@ export function d1Store(database: D1Like, options: SqlStoreOptions = {}): Schedu
     sql.trimDecisions(scheduleId, retention.decisions),
   ]
 
-  /** Every statement is on the condition that the row is as it was read; the one that changes that comes last. */
+  /** Every statement is on the condition that the row is as it was read; the one that changes that comes after the others. */
   const fire = async (unit: FireUnit): Promise<FireResult> => {
     const { scheduleId, expected, absent, patch, run, decisions = [], retention } = unit
     const condition = sql.whileExpected(scheduleId, expected, absent)
@@ -87,9 +87,10 @@ export function d1Store(database: D1Like, options: SqlStoreOptions = {}): Schedu
     if (patch.definition !== undefined)
       statements.push(...sql.writeTags(scheduleId, patch.definition.tags, condition))
     statements.push(sql.updateSchedule(patch, sql.asExpected(scheduleId, expected, absent)))
-    if (!(await wrote(...statements))) return 'lost'
-    if (run !== undefined || decisions.length > 0) await batch(...trims(scheduleId, retention))
-    return 'moved'
+    const moves = statements.length - 1
+    // In the same batch, so that a failure is one of all of it. Where the move is lost, what is over the bounds goes too.
+    if (run !== undefined || decisions.length > 0) statements.push(...trims(scheduleId, retention))
+    return ((await batch(...statements))[moves] ?? 0) > 0 ? 'moved' : 'lost'
   }
 
   return {
