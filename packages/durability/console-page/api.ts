@@ -20,7 +20,7 @@ export const token = {
 
 const base = document.querySelector<HTMLMetaElement>('meta[name="console-base"]')?.content ?? ''
 
-/** @throws ApiError, or what `fetch` throws when there is no connection. */
+/** @throws ApiError, or an Error that says that there was no answer. */
 export async function api<Answer>(path: string, request: ApiRequest = {}): Promise<Answer> {
   const { method = 'GET', query = {}, body, isNew = false, signal = AbortSignal.timeout(30_000) } = request
   const url = new URL(base + path, location.origin)
@@ -38,6 +38,9 @@ export async function api<Answer>(path: string, request: ApiRequest = {}): Promi
       ...(isNew && { 'if-none-match': '*' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
+  }).catch((error: unknown) => {
+    const isLate = (error as { readonly name?: unknown } | null)?.name === 'TimeoutError'
+    throw new Error(isLate ? 'The server has not answered' : 'The server cannot be reached', { cause: error })
   })
   if (response.status === 204) return undefined as Answer
   const answer: unknown = await response.json().catch(() => undefined)

@@ -286,7 +286,7 @@ describe('over time', () => {
     const { server, live } = setup(3)
     live.start()
     await vi.advanceTimersByTimeAsync(0)
-    server.down = new TypeError('Failed to fetch')
+    server.down = new Error('The server cannot be reached')
     server.asked.length = 0
     await vi.advanceTimersByTimeAsync(2_000)
     expect([live.state, live.lost, live.rows.length]).toEqual(['ready', 'The server cannot be reached', 3])

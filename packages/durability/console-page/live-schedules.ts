@@ -140,7 +140,7 @@ export class LiveSchedules {
           this.#tell()
           return
         }
-        this.lost = error instanceof ApiError ? error.message : 'The server cannot be reached'
+        this.lost = error instanceof Error ? error.message : String(error)
         this.#tell()
       }
       const waitMs = Math.min(POLL_MS * 2 ** Math.min(failures, 3), MAX_WAIT_MS)

@@ -58,7 +58,7 @@ export function SchedulePage({ id }: { readonly id: string }) {
         <p class="words">{cadenceInWords(schedule)}</p>
         <Actions schedule={schedule} onDone={refresh} />
       </header>
-      <Failures of={[own.error, runs.error, history.error, next.error]} />
+      <Failures of={[own.error, runs.error, history.error, next.error]} saidAbove={schedules.lost} />
       {why.length > 0 && (
         <section class="why" aria-label="Why it stands as it does">
           {why.map((reason) => (
@@ -111,9 +111,15 @@ function Part<Value>({ of: { value, error }, children }: PartProps<Value>) {
   return <p class="quiet">{error === undefined ? 'Reading…' : 'It could not be read.'}</p>
 }
 
+interface FailuresProps {
+  readonly of: readonly (Error | undefined)[]
+  readonly saidAbove: string | undefined
+}
+
 /** What could not be read, while the rest is shown. */
-function Failures({ of: errors }: { readonly of: readonly (Error | undefined)[] }) {
+function Failures({ of: errors, saidAbove }: FailuresProps) {
   const messages = new Set(errors.flatMap((error) => (error === undefined ? [] : [error.message])))
+  if (saidAbove !== undefined) messages.delete(saidAbove)
   return (
     <>
       {[...messages].map((message) => (

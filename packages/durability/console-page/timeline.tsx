@@ -55,46 +55,48 @@ export function Timeline({ schedule, runs, windows, now }: TimelineProps) {
   }, [hasStops])
   if (stops.length === 0) return <p class="quiet">It has not run yet, and has no window to come.</p>
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
-    <div ref={rail} class="rail" tabIndex={0} role="region" aria-label="Timeline">
-      <ol>
-        {stops.flatMap((stop, index) => {
-          const before = stops[index - 1]
-          const change = before === undefined ? 0 : clockChange(zone, before.at, stop.at)
-          return [
-            ...(change === 0
-              ? []
-              : [
-                  <li key={`change ${stop.at}`} class="change">
-                    clocks {change > 0 ? 'forward' : 'back'} {durationInWords(Math.abs(change))}
-                  </li>,
-                ]),
-            ...(index === past.length
-              ? [
-                  <li key="now" class="now">
-                    now
-                  </li>,
-                ]
-              : []),
-            <li key={`${index} ${stop.at}`} class={`stop ${stop.kind}`}>
-              <span class="mark" />
-              <time
-                dateTime={new Date(stop.at).toISOString()}
-                title={`${timeIn(VIEWER_ZONE, stop.at)} in ${VIEWER_ZONE}`}
-              >
-                {timeIn(zone, stop.at)}
-              </time>
-              <span class="quiet">{stop.title}</span>
-              {stop.delay !== undefined && <span class="quiet">{stop.delay}</span>}
-              <span class="quiet">{relativeTime(stop.at, now)}</span>
-            </li>,
-          ]
-        })}
-      </ol>
-      <p class="quiet">
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      <div ref={rail} class="rail" tabIndex={0} role="region" aria-label="Timeline">
+        <ol>
+          {stops.flatMap((stop, index) => {
+            const before = stops[index - 1]
+            const change = before === undefined ? 0 : clockChange(zone, before.at, stop.at)
+            return [
+              ...(change === 0
+                ? []
+                : [
+                    <li key={`change ${stop.at}`} class="change">
+                      clocks {change > 0 ? 'forward' : 'back'} {durationInWords(Math.abs(change))}
+                    </li>,
+                  ]),
+              ...(index === past.length
+                ? [
+                    <li key="now" class="now">
+                      now
+                    </li>,
+                  ]
+                : []),
+              <li key={`${index} ${stop.at}`} class={`stop ${stop.kind}`}>
+                <span class="mark" />
+                <time
+                  dateTime={new Date(stop.at).toISOString()}
+                  title={`${timeIn(VIEWER_ZONE, stop.at)} in ${VIEWER_ZONE}`}
+                >
+                  {timeIn(zone, stop.at)}
+                </time>
+                <span class="quiet">{stop.title}</span>
+                {stop.delay !== undefined && <span class="quiet">{stop.delay}</span>}
+                <span class="quiet">{relativeTime(stop.at, now)}</span>
+              </li>,
+            ]
+          })}
+        </ol>
+      </div>
+      <p class="quiet zone">
         Times in <Text>{zone}</Text>
       </p>
-    </div>
+    </>
   )
 }
 

@@ -95,6 +95,7 @@ test('a dialog holds the focus, gives it back on Escape, and does what it asks',
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
   await until(page, 'Pause')
   await page.keyboard.press('Enter')
+  await until(page, 'A note, if you like')
   await page.keyboard.type('by keyboard')
   await page.keyboard.press('Enter')
   await page.getByText('by keyboard').first().waitFor()
@@ -139,6 +140,7 @@ test('a schedule is created, changed and deleted by keyboard', async () => {
   await page.getByText('0 of 3').waitFor()
   await tabTo(page, 'Delete')
   await page.keyboard.press('Enter')
+  await until(page, 'Cancel')
   await tabTo(page, 'Delete')
   await page.keyboard.press('Enter')
   await page.locator('.toast').getByText('Deleted typed').waitFor()
@@ -147,7 +149,7 @@ test('a schedule is created, changed and deleted by keyboard', async () => {
 
 test('what scrolls is reached by keyboard', async () => {
   const { page } = await view(tests.browser, `${tests.worker.console}/#/schedules/first`)
-  await page.locator('.next').first().waitFor()
+  await page.locator('.stop').first().waitFor()
   await tabTo(page, 'Timeline')
   const scrolled = () => page.evaluate(() => document.querySelector('.rail')?.scrollLeft ?? 0)
   const before = await scrolled()

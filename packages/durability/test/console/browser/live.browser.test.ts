@@ -57,6 +57,18 @@ describe('a connection', () => {
     await page.getByRole('alert').waitFor({ state: 'detached' })
   })
 
+  test('that is lost is said once on the page of a schedule', async () => {
+    const { page } = await open('#/schedules/daily')
+    await page.getByRole('region', { name: 'Timeline' }).waitFor()
+    await page.route('**/console/*?*', (route) => route.abort())
+    await page.route('**/console/schedules/**', (route) => route.abort())
+    await page.getByRole('alert').getByText('Connection lost').waitFor()
+    expect(await page.getByText('cannot be reached').count()).toBe(1)
+    expect(await page.getByRole('region', { name: 'Timeline' }).isVisible()).toBe(true)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+  })
+
   test('that was never there is shown beside what is being read', async () => {
     const { page } = await open('#/new')
     await page.route('**/console/schedules?*', (route) => route.abort())
@@ -72,7 +84,7 @@ describe('a connection', () => {
     const { page } = await open()
     await page.route('**/pause', (route) => route.abort())
     await page.getByRole('button', { name: 'Pause daily' }).click()
-    await page.locator('.toast.bad').waitFor()
+    await page.locator('.toast.bad').getByText('The server cannot be reached').waitFor()
     await page.unroute('**/pause')
     await page.getByRole('button', { name: 'Pause daily' }).click()
     await page.getByRole('button', { name: 'Resume daily' }).click()
