@@ -54,7 +54,7 @@ export interface DurabilityEngineOptions<
   readonly minEveryMs?: number
   /** Whether a cron may have a field of seconds. Default true. */
   readonly seconds?: boolean
-  /** Finished runs kept for each schedule. From 1; default 50. */
+  /** Runs kept for each schedule; beyond them finished ones are removed, oldest first. From 1; default 50. */
   readonly keptRuns?: number
   /** Decisions kept for each schedule. From 1; default 50. */
   readonly keptDecisions?: number
