@@ -16,7 +16,7 @@ const MIN_LENGTH = 16
 /**
  * An `authorize` for `Authorization: Bearer <token>`. Tokens are compared in a time that does not depend on them.
  *
- * @throws TypeError or RangeError for a token that is missing or short.
+ * @throws TypeError or RangeError for a token that is missing or short, or that no header can hold.
  */
 export function bearerToken(tokens: string | readonly BearerToken[]): Authorize<string> {
   const known: readonly BearerToken[] = typeof tokens === 'string' ? [{ token: tokens }] : tokens
@@ -27,6 +27,8 @@ export function bearerToken(tokens: string | readonly BearerToken[]): Authorize<
     check(at, token, 'string', 1, 1_000)
     // Not quoted: it is a secret, if a bad one.
     if (token.length < MIN_LENGTH) throw new RangeError(`${at} must have at least ${MIN_LENGTH} characters`)
+    // A secret that was stored with the end of its line would keep everyone out, and nobody would see why.
+    if (!/^[\x21-\x7e]+$/.test(token)) throw new RangeError(`${at} must be printable ASCII without blanks`)
   })
   const digests = known.map(({ token }) => digestOf(token))
 

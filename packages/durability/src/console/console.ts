@@ -58,7 +58,7 @@ export function consoleApp<Actor>(options: ConsoleOptions<Actor>): ConsoleApp {
   check('options.authorize', authorize, 'function')
   if (onChange !== undefined) check('options.onChange', onChange, 'function')
   check('options.basePath', basePath, 'string', 0, 200)
-  if (!/^(\/[\w.~-]+)*$/.test(basePath)) {
+  if (!/^(\/(?!\.{1,2}(\/|$))[\w.~-]+)*$/.test(basePath)) {
     throw new TypeError(`options.basePath must look like "/console", got ${JSON.stringify(basePath)}`)
   }
 

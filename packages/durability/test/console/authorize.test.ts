@@ -49,6 +49,14 @@ describe('a bearer token', () => {
     },
   )
 
+  test.each(['a-long-enough-secret\n', 'a long enough secret', 'ein-geheimes-Wörtchen'])(
+    'that no header can bring is refused, for nobody could ever come in: %j',
+    (token) => {
+      expect(() => bearerToken(token)).toThrow('token must be printable ASCII without blanks')
+      expect(() => bearerToken([{ token }])).toThrow('tokens[0].token must be printable')
+    },
+  )
+
   test('is not in the error that refuses it', () => {
     expect(() => bearerToken('hunter2')).toThrow('token must have at least 16 characters')
     expect(() => bearerToken('hunter2')).not.toThrow('hunter2')

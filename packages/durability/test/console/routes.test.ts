@@ -356,7 +356,7 @@ test('the console refuses options that it cannot be made with', () => {
   expect(() => createConsole({ engine: undefined as never, authorize })).toThrow(
     'options.engine must be a object',
   )
-  for (const basePath of ['console', '/console/', '/a b', '/<script>']) {
+  for (const basePath of ['console', '/console/', '/a b', '/<script>', '/..', '/a/./b']) {
     expect(() => createConsole({ engine, authorize, basePath })).toThrow(
       'options.basePath must look like "/console"',
     )
