@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, onTestFinished, vi } from 'vitest'
-import { startWranglerDev, type WranglerDev } from '../../../../../examples/support/wrangler-dev.ts'
+import { startWranglerDev } from '../../../../../examples/support/wrangler-dev.ts'
 
 export const TOKEN = 'for-the-browser-tests'
 export const LOOKING_TOKEN = 'for-looking-only-tests'
@@ -27,32 +27,43 @@ export function launch(): Promise<Browser> {
   })
 }
 
-export interface ConsoleWorker extends WranglerDev {
+export interface ConsoleWorker {
+  readonly url: string
+  stop(): Promise<void>
   /** Of the API and of the page. */
   readonly console: string
   /** A call of the API as somebody who may do everything. */
   call(method: string, path: string, body?: object): Promise<Response>
 }
 
-/** The Worker of these tests, with a fresh state that goes when the process ends. */
+/** ms for which a call is tried again while nothing answers. */
+const UNREACHABLE_MS = 20_000
+
+/**
+ * The Worker of these tests, with a fresh state that goes when the process ends. `wrangler dev` ends when it loses one of
+ * its own connections, as it may on a busy machine: it is then started again, at the same address and on the same state.
+ */
 export async function startConsole(): Promise<ConsoleWorker> {
   const persistTo = mkdtempSync(join(tmpdir(), 'durability-console-'))
-  const output: string[] = []
-  const worker = await startWranglerDev({
-    config: join(import.meta.dirname, 'wrangler.toml'),
-    persistTo,
-    onLine: (line) => output.push(line),
-  })
+  const config = join(import.meta.dirname, 'wrangler.toml')
   let isStopped = false
-  void worker.ended.then(() => {
-    if (!isStopped) process.stderr.write(`wrangler dev ended by itself:\n${output.slice(-20).join('\n')}\n`)
-  })
-  const console = `${worker.url}/console`
+  let worker = await startWranglerDev({ config, persistTo })
+  const { url } = worker
+  const keepUp = async () => {
+    for (;;) {
+      await worker.ended
+      if (isStopped) return
+      process.stderr.write('wrangler dev ended by itself, and is started again\n')
+      worker = await startWranglerDev({ config, persistTo, port: Number(new URL(url).port) })
+    }
+  }
+  const kept = keepUp()
+  const console = `${url}/console`
   return {
-    ...worker,
+    url,
     console,
     async call(method, path, body) {
-      const response = await fetch(console + path, {
+      const response = await reached(console + path, {
         method,
         headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -63,8 +74,22 @@ export async function startConsole(): Promise<ConsoleWorker> {
     async stop() {
       isStopped = true
       await worker.stop()
+      await kept
       rmSync(persistTo, { recursive: true, force: true })
     },
+  }
+}
+
+/** What is called here may be called twice. */
+async function reached(url: string, init: RequestInit): Promise<Response> {
+  const until = performance.now() + UNREACHABLE_MS
+  for (;;) {
+    try {
+      return await fetch(url, init)
+    } catch (error) {
+      if (performance.now() > until) throw error
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
   }
 }
 
