@@ -4,6 +4,9 @@ import { SCENARIOS } from './scenarios.ts'
 
 const INDEXED = SCENARIOS.map((scenario, index) => ({ ...scenario, index }))
 
+/** Of so many first crashes one is followed by a second here; in `npm run simulate -- --exhaustive` each is. */
+const ONE_OF = 8
+
 /** Shows the shortest failure: the simplest history. */
 function expectNone({ failures }: Pick<Findings, 'failures'>): void {
   const simplest = failures.toSorted((one, other) => one.length - other.length)[0]
@@ -12,7 +15,8 @@ function expectNone({ failures }: Pick<Findings, 'failures'>): void {
 
 async function crashTwice(scenario: number): Promise<void> {
   const { crashes } = await explore({ scenario, timing: 0 })
-  for (const first of crashes) expectNone(await explore({ scenario, timing: 0, first }))
+  const some = crashes.filter((_, index) => index % ONE_OF === 0)
+  for (const first of some) expectNone(await explore({ scenario, timing: 0, first }))
 }
 
 describe('a crash at any write or await breaks no promise', () => {

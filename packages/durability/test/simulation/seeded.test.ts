@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { playLong } from './long-history.ts'
 import { playShort } from './short-history.ts'
 
-const { SEEDS_FOR_SECONDS = '15' } = process.env
+const { SEEDS_FOR_SECONDS = '5' } = process.env
 
 /** `node scripts/simulate.ts --seeded` plays longer, and prints how to replay what it finds. */
 test('no random history breaks a promise', {
