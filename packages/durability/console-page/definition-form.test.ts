@@ -108,6 +108,8 @@ describe('a form', () => {
 
   test.each([
     ['maxRuns', 'many', 'maxRuns'],
+    ['maxRuns', 'Infinity', 'maxRuns'],
+    ['maxRuns', '0x10', 'maxRuns'],
     ['priority', '1.5', 'priority'],
     ['pauseAfterFailures', '-1', 'pauseAfterFailures'],
     ['jitter', 'a while', 'jitter'],

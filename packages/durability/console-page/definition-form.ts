@@ -164,8 +164,7 @@ function durationOf(text: string): string | number | undefined {
 function numberOf(text: string): string | number | undefined {
   const trimmed = text.trim()
   if (trimmed === '') return undefined
-  const number = Number(trimmed)
-  return Number.isNaN(number) ? trimmed : number
+  return /^[+-]?\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed
 }
 
 function jsonOf(field: string, text: string): unknown {

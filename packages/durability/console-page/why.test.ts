@@ -4,7 +4,7 @@ import type { Decision } from './types.ts'
 import { reasons, standingOf } from './why.ts'
 
 const MINUTE = 60_000
-const late = described('a', { nextFireAt: NOW - MINUTE })
+const late = described('a', { nextFireAt: NOW - 2 * MINUTE })
 
 function decided(decision: Decision['decision'], more: Partial<Decision> = {}): Decision {
   return { decision, scheduledTime: NOW - MINUTE, decidedAt: NOW - MINUTE, ...more } as Decision
@@ -13,8 +13,8 @@ function decided(decision: Decision['decision'], more: Partial<Decision> = {}): 
 describe('how a schedule stands', () => {
   test.each([
     ['fine', described('a'), null],
-    ['fine', described('a', { nextFireAt: NOW - 15_000 }), null],
-    ['late', described('a', { nextFireAt: NOW - 15_001 }), null],
+    ['fine', described('a', { nextFireAt: NOW - 90_000 }), null],
+    ['late', described('a', { nextFireAt: NOW - 90_001 }), null],
     ['failing', described('a', { lastError: 'no' }), null],
     ['failing', described('a'), 'the run failed'],
     ['failing', { ...late, lastError: 'no' }, null],
@@ -55,7 +55,7 @@ describe('why it does not fire', () => {
   })
 
   test('says that nothing has fired what was due', () => {
-    expect(said(late)).toMatch(/^It was due 1 min.? ago, and nothing has fired it since\./)
+    expect(said(late)).toMatch(/^It was due 2 min.? ago, and nothing has fired it since\./)
   })
 
   test('says that it has not started', () => {
@@ -72,6 +72,13 @@ describe('why it does not fire', () => {
     const reason = decision === 'start_failed' ? { reason: 'no such workflow' } : {}
     expect(said(described('a'), [decided(decision, reason), decided('fired')])).toBe(words)
     expect(said(described('a'), [decided('fired'), decided(decision, reason)])).toBe('')
+  })
+
+  test('says once what a start failed with', () => {
+    const failed = described('a', { lastError: 'no such workflow' })
+    expect(said(failed, [decided('start_failed', { reason: 'no such workflow' })])).toBe(
+      'The last failure: no such workflow The last window was not started.',
+    )
   })
 
   test('says what the last run failed with', () => {

@@ -4,8 +4,8 @@ import { relativeTime } from './words.ts'
 /** How a schedule stands, in one word. */
 export type Standing = 'failing' | 'late' | 'paused' | 'finished' | 'fine'
 
-/** ms after which something that is due counts as late: an alarm or a poller may take a moment. */
-const LATE_MS = 15_000
+/** ms after which something that is due counts as late: a Cron Trigger comes once a minute, and may take a moment. */
+const LATE_MS = 90_000
 
 /** @param failure What its last run failed with. */
 export function standingOf(schedule: ScheduleDescription, now: number, failure: string | null): Standing {
@@ -36,7 +36,9 @@ export function reasons(
     else said.push('It is finished: there is no later window.')
   } else if (standingOf(schedule, now, failure) === 'late' && nextFireAt !== null) {
     said.push(`It was due ${relativeTime(nextFireAt, now)}, and nothing has fired it since.`)
-    said.push('Either nothing drives the engine (its alarm, a Cron Trigger, a poller), or the store fails.')
+    said.push(
+      'Either nothing has driven the engine (its alarm, a Cron Trigger, a poller), or its store has failed.',
+    )
   } else if (startAt !== null && startAt > now) {
     said.push(`It starts ${relativeTime(startAt, now)}.`)
   }
@@ -45,7 +47,8 @@ export function reasons(
   const [last] = decisions
   const text = last === undefined ? undefined : PASSED_OVER[last.decision]
   if (text !== undefined && last !== undefined) {
-    said.push(`The last window ${text}${last.reason ? `: ${last.reason}` : ''}.`)
+    const isSaid = last.reason === lastError
+    said.push(`The last window ${text}${last.reason && !isSaid ? `: ${last.reason}` : ''}.`)
   }
   return said
 }
