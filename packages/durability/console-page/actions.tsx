@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { api, scheduleAt } from './api.ts'
 import { go } from './route.ts'
-import { live } from './session.ts'
+import { isSignedOut, live } from './session.ts'
 import { say } from './toasts.tsx'
 import type { RunDescription, ScheduleDescription } from './types.ts'
 
@@ -12,6 +12,7 @@ async function act(what: string, work: () => Promise<unknown>): Promise<boolean>
     say(what)
     return true
   } catch (error) {
+    isSignedOut(error)
     say(error instanceof Error ? error.message : String(error), true)
     return false
   }
@@ -44,31 +45,50 @@ export function remove(id: string): Promise<boolean> {
   })
 }
 
+type Work = (event: { readonly currentTarget: HTMLElement }) => Promise<unknown>
+
+/** Whether work that a button started is under way, and what guards it: nothing is started twice. */
+export function useBusy(): readonly [boolean, (work: Work) => Work] {
+  const [isBusy, setBusy] = useState(false)
+  // Two clicks may come before the button is drawn again.
+  const isUnderWay = useRef(false)
+  const during =
+    (work: Work): Work =>
+    async (event) => {
+      if (isUnderWay.current) return
+      isUnderWay.current = true
+      setBusy(true)
+      try {
+        await work(event)
+      } finally {
+        isUnderWay.current = false
+        setBusy(false)
+      }
+    }
+  return [isBusy, during]
+}
+
 /** Pause or resume, and run now. */
 export function QuickActions({ schedule }: { readonly schedule: ScheduleDescription }) {
   const { id, paused } = schedule
-  const [isBusy, setBusy] = useState(false)
-  const during =
-    (work: (id: string) => Promise<boolean>) =>
-    async ({ currentTarget: button }: { readonly currentTarget: HTMLElement }) => {
-      if (isBusy) return
+  const [isBusy, during] = useBusy()
+  const doing = (work: (id: string) => Promise<boolean>) =>
+    during(async ({ currentTarget: button }) => {
       const home = button.closest<HTMLElement>('[tabindex]')
-      setBusy(true)
       await work(id)
-      setBusy(false)
       keepFocus(() => (button.isConnected ? button : home))
-    }
+    })
   return (
     <span class="actions">
       <button
         type="button"
         aria-disabled={isBusy}
         aria-label={`${paused ? 'Resume' : 'Pause'} ${id}`}
-        onClick={during(paused ? resume : pause)}
+        onClick={doing(paused ? resume : pause)}
       >
         {paused ? 'Resume' : 'Pause'}
       </button>
-      <button type="button" aria-disabled={isBusy} aria-label={`Run now: ${id}`} onClick={during(runNow)}>
+      <button type="button" aria-disabled={isBusy} aria-label={`Run now: ${id}`} onClick={doing(runNow)}>
         Run now
       </button>
     </span>

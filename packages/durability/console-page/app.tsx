@@ -7,12 +7,12 @@ import { Notice, Text } from './parts.tsx'
 import { addressOf, type Route, useRoute } from './route.ts'
 import { SchedulePage } from './schedule-page.tsx'
 import { live } from './session.ts'
-import { ScheduleTable } from './table.tsx'
-import { Toasts } from './toasts.tsx'
+import { forgetFilters, ScheduleTable } from './table.tsx'
+import { closeAll, Toasts } from './toasts.tsx'
 
 export function App() {
   const route = useRoute()
-  const { state, lost, failed, refusal } = useLive()
+  const { state, lost, failed, refusal, hasPage } = useLive()
   useEffect(() => {
     live.start()
     const look = () => {
@@ -35,6 +35,8 @@ export function App() {
   }, [route.page, 'id' in route ? route.id : ''])
   const isOpen = state === 'loading' || state === 'ready'
   useEffect(() => {
+    // A dialog on the hidden page would keep everything else from being used.
+    if (!isOpen) for (const dialog of document.querySelectorAll('dialog')) dialog.close()
     // The form that had the focus is gone.
     if (isOpen && document.activeElement === document.body) document.querySelector('main')?.focus()
   }, [isOpen])
@@ -52,7 +54,9 @@ export function App() {
             class="plain"
             onClick={() => {
               token.clear()
-              live.restart()
+              forgetFilters()
+              closeAll()
+              live.signOut()
             }}
           >
             Sign out
@@ -62,15 +66,25 @@ export function App() {
       {isOpen && lost !== undefined && (
         <Notice kind="bad">Connection lost: {lost}. What is shown may be old; trying again.</Notice>
       )}
+      {isOpen && refusal !== undefined && (
+        <Notice kind="bad">
+          Refused: <Text>{refusal}</Text>. What is shown may be old; trying again.
+        </Notice>
+      )}
       {isOpen && failed.length > 0 && (
         <Notice kind="bad">
           Not everything can be shown: <Text>{failed.join('; ')}</Text>
         </Notice>
       )}
       <main tabIndex={-1}>
-        {state === 'unauthenticated' && <TokenForm refusal={refusal} />}
+        {state === 'unauthenticated' && <TokenForm refusal={refusal} isBack={hasPage} />}
         {state === 'forbidden' && <Forbidden refusal={refusal} />}
-        {isOpen && <Page route={route} />}
+        {/* Hidden, a page keeps what was typed until the viewer is let in again. */}
+        {(isOpen || hasPage) && (
+          <div hidden={!isOpen}>
+            <Page route={route} />
+          </div>
+        )}
       </main>
       <Toasts />
     </>
@@ -95,9 +109,19 @@ function titleOf(route: Route): string {
   return route.page === 'create' ? 'New schedule · Schedules' : 'Schedules'
 }
 
-function TokenForm({ refusal }: { readonly refusal: string }) {
+interface TokenFormProps {
+  readonly refusal: string | undefined
+  /** The viewer was signed in before. */
+  readonly isBack: boolean
+}
+
+/** What a header can hold, and a token may be. */
+const SENDABLE = /^[\x21-\x7e]+$/
+
+function TokenForm({ refusal, isBack }: TokenFormProps) {
   const [value, setValue] = useState('')
-  const isRefused = token.get() !== null
+  const isRefused = isBack || token.get() !== null
+  const isSendable = value.trim() === '' || SENDABLE.test(value.trim())
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => input.current?.focus(), [])
   return (
@@ -112,6 +136,9 @@ function TokenForm({ refusal }: { readonly refusal: string }) {
       <h1>Sign in</h1>
       <p class="quiet">The token is kept in this tab only.</p>
       {isRefused && <Notice kind="bad">{refusal}</Notice>}
+      {!isSendable && (
+        <Notice kind="bad">A token holds letters without accents, digits and signs only.</Notice>
+      )}
       <label>
         Token
         <input
@@ -123,7 +150,7 @@ function TokenForm({ refusal }: { readonly refusal: string }) {
         />
       </label>
       <p class="buttons">
-        <button type="submit" class="primary" disabled={value.trim() === ''}>
+        <button type="submit" class="primary" disabled={value.trim() === '' || !isSendable}>
           Sign in
         </button>
       </p>
@@ -131,7 +158,7 @@ function TokenForm({ refusal }: { readonly refusal: string }) {
   )
 }
 
-function Forbidden({ refusal }: { readonly refusal: string }) {
+function Forbidden({ refusal }: { readonly refusal: string | undefined }) {
   return (
     <section class="empty">
       <h1>You may not see the schedules</h1>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { QuickActions } from './actions.tsx'
-import { useLive, useNow } from './hooks.ts'
+import { useLive, useNow, useWatchedLive } from './hooks.ts'
 import { Badge, Cadence, Instant, LastError, ScheduleLink } from './parts.tsx'
 import { addressOf } from './route.ts'
 
@@ -47,9 +47,11 @@ export function SchedulesChip() {
 }
 
 function Soonest() {
-  const { rows } = useLive()
+  const { rows, isComplete } = useWatchedLive()
   const now = useNow()
-  if (rows.length === 0) return <p class="quiet">There are no schedules yet.</p>
+  if (rows.length === 0) {
+    return <p class="quiet">{isComplete ? 'There are no schedules yet.' : 'Reading the schedules…'}</p>
+  }
   return (
     <>
       <ul class="soonest">

@@ -1,76 +1,111 @@
-import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { api, scheduleAt } from './api.ts'
-import { ApiError } from './api-error.ts'
-import { definitionOf, EMPTY, FieldError, type FormValues, fieldOf, valuesOf } from './definition-form.ts'
-import { useLive, useNow, usePolled } from './hooks.ts'
-import { Instant, Notice, Text } from './parts.tsx'
+import { definitionOf, EMPTY, FieldError, type FormValues, valuesOf } from './definition-form.ts'
+import { Field, Options, type Problem, problemOf } from './fields.tsx'
+import { useLive } from './hooks.ts'
+import { NextTimes, usePreview } from './next-times.tsx'
+import { Notice, Text } from './parts.tsx'
 import { addressOf, go } from './route.ts'
-import { live } from './session.ts'
+import { type Revision, saveDefinition } from './save-definition.ts'
+import { isSignedOut, live, readSchedule } from './session.ts'
 import { say } from './toasts.tsx'
-import type { PreviewedWindow, ScheduleDescription, Windows } from './types.ts'
+import type { ScheduleDescription } from './types.ts'
 import { cadenceInWords } from './words.ts'
 
+const RETRY_MS = 5_000
+
+/** Begins with what the server holds now: the row of the list may be a minute old. */
 export function EditPage({ id }: { readonly id: string }) {
-  const known = useLive().get(id)
-  const read = usePolled(() => api<ScheduleDescription>(scheduleAt(id)), [id])
-  // Not drawn anew by each reading: what is being typed stays.
-  const [first, setFirst] = useState(known)
-  if (first === undefined || first.id !== id) {
-    if (read.value !== undefined) setFirst(read.value)
-    return read.error === undefined ? (
-      <p class="quiet">Reading…</p>
-    ) : (
-      <Notice kind="bad">{read.error.message}</Notice>
-    )
+  const { viewer } = useLive()
+  const [schedule, setSchedule] = useState<ScheduleDescription>()
+  const [said, setSaid] = useState('')
+  useEffect(() => {
+    // Not filled anew: what is being typed stays.
+    if (schedule !== undefined) return
+    let isOver = false
+    let timer: ReturnType<typeof setTimeout>
+    const look = async () => {
+      try {
+        const read = await readSchedule(id)
+        if (isOver) return
+        if (read === null) setSaid('There is no such schedule, or no more.')
+        else setSchedule(read)
+      } catch (error) {
+        if (isOver) return
+        setSaid(error instanceof Error ? error.message : String(error))
+        if (!isSignedOut(error)) timer = setTimeout(look, RETRY_MS)
+      }
+    }
+    void look()
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+    }
+  }, [id, viewer, schedule])
+  if (schedule !== undefined) {
+    return <Editor key={schedule.revision} schedule={schedule} onReload={() => setSchedule(undefined)} />
   }
-  return <Editor key={id} schedule={first} />
+  return said === '' ? <p class="quiet">Reading…</p> : <Notice kind="bad">{said}</Notice>
 }
 
-interface Problem {
-  readonly field: string | undefined
-  readonly message: string
-}
-
-function problemOf(error: unknown): Problem {
-  const message = error instanceof Error ? error.message : String(error)
-  const field = error instanceof ApiError || error instanceof FieldError ? error.field : undefined
-  return { field: field === undefined ? undefined : fieldOf(field), message }
-}
-
-const PREVIEWED = 10
-const TYPING_MS = 250
 const zones: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')]
 
+interface EditorProps {
+  readonly schedule?: ScheduleDescription
+  /** Begins again with what is saved. */
+  onReload?(): void
+}
+
 /** Creates a schedule, or changes one; shows its next times while it is typed. */
-export function Editor({ schedule }: { readonly schedule?: ScheduleDescription }) {
+export function Editor({ schedule, onReload }: EditorProps) {
   const isNew = schedule === undefined
   const [values, setValues] = useState<FormValues>(() =>
     schedule === undefined ? EMPTY : valuesOf(schedule),
   )
   const [problem, setProblem] = useState<Problem>()
   const [isSaving, setSaving] = useState(false)
+  /** What somebody else has saved meanwhile. */
+  const [theirs, setTheirs] = useState<Revision>()
   const preview = usePreview(values, schedule)
   const { rows } = useLive()
   const workflows = useMemo(() => [...new Set(rows.map(({ workflow }) => workflow))].sort(), [rows])
   const shown = problem ?? preview.problem
 
-  const save = async (event: { readonly currentTarget: HTMLElement; preventDefault(): void }) => {
-    event.preventDefault()
-    const form = event.currentTarget
+  const save = async (form: HTMLElement, expected: Revision | 'new') => {
     setSaving(true)
+    setTheirs(undefined)
     try {
-      if (values.id === '') throw new FieldError('id', 'id is needed')
-      const body = definitionOf(values, schedule)
-      const saved = await api<ScheduleDescription>(scheduleAt(values.id), { method: 'PUT', body, isNew })
-      live.put(saved)
-      say(`${isNew ? 'Created' : 'Saved'} ${values.id}`)
-      go({ page: 'schedule', id: values.id })
+      const { id } = values
+      if (id === '') throw new FieldError('id', 'id is needed')
+      const saved = await saveDefinition(
+        {
+          read: () => readSchedule(id),
+          write: (isNew) => {
+            const body = definitionOf(values, schedule)
+            return api<ScheduleDescription>(scheduleAt(id), { method: 'PUT', body, isNew })
+          },
+        },
+        expected,
+      )
+      if (saved.kind === 'changed') {
+        setTheirs(saved.revision)
+        setSaving(false)
+        requestAnimationFrame(() => form.querySelector<HTMLElement>('.theirs button')?.focus())
+        return
+      }
+      live.put(saved.schedule)
+      say(`${isNew ? 'Created' : 'Saved'} ${id}`)
+      go({ page: 'schedule', id })
     } catch (error) {
+      isSignedOut(error)
       setProblem(problemOf(error))
       setSaving(false)
       requestAnimationFrame(() => form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
     }
+  }
+  const onSubmit = (event: { readonly currentTarget: HTMLElement; preventDefault(): void }) => {
+    event.preventDefault()
+    void save(event.currentTarget, schedule?.revision ?? 'new')
   }
 
   const set = (name: keyof FormValues, value: string | boolean) => {
@@ -83,7 +118,7 @@ export function Editor({ schedule }: { readonly schedule?: ScheduleDescription }
   })
 
   return (
-    <form class="editor" onSubmit={save} noValidate>
+    <form class="editor" onSubmit={onSubmit} noValidate>
       <p>
         <a href={addressOf(isNew ? { page: 'list' } : { page: 'schedule', id: schedule.id })}>← Back</a>
       </p>
@@ -224,6 +259,14 @@ export function Editor({ schedule }: { readonly schedule?: ScheduleDescription }
             </Field>
           </details>
           {shown !== undefined && !isShownBesideIts(shown) && <Notice kind="bad">{shown.message}</Notice>}
+          {theirs !== undefined && schedule !== undefined && (
+            <Theirs
+              opened={schedule.revision}
+              revision={theirs}
+              onSave={(form) => void save(form, theirs)}
+              onReload={onReload}
+            />
+          )}
           <p class="buttons">
             <a
               class="button"
@@ -239,6 +282,42 @@ export function Editor({ schedule }: { readonly schedule?: ScheduleDescription }
         <NextTimes values={values} windows={preview.windows} />
       </div>
     </form>
+  )
+}
+
+interface TheirsProps {
+  readonly opened: number
+  readonly revision: Revision
+  onSave(form: HTMLElement): void
+  readonly onReload: (() => void) | undefined
+}
+
+/** Somebody else has saved, or deleted, what the form is about to replace. */
+function Theirs({ opened, revision, onSave, onReload }: TheirsProps) {
+  return (
+    <div class="theirs">
+      <Notice kind="bad">
+        {revision === null
+          ? 'It was deleted while this form was open. Saving creates it again.'
+          : `It was changed while this form was open: revision ${opened} was opened, and ${revision} is saved. Saving undoes what was changed.`}
+      </Notice>
+      <p class="buttons">
+        {revision !== null && (
+          <button type="button" onClick={onReload}>
+            Begin again with what is saved
+          </button>
+        )}
+        <button
+          type="button"
+          class="bad"
+          onClick={({ currentTarget }) => {
+            if (currentTarget.form !== null) onSave(currentTarget.form)
+          }}
+        >
+          {revision === null ? 'Create it again' : 'Save over it'}
+        </button>
+      </p>
+    </div>
   )
 }
 
@@ -270,126 +349,4 @@ function cronHint({ cron, timezone }: FormValues): string {
   if (cron.trim() === '')
     return 'Minute, hour, day of the month, month, day of the week; seconds may come first'
   return cadenceInWords({ cron, everyMs: null, timezone })
-}
-
-interface Preview {
-  readonly windows: readonly PreviewedWindow[] | undefined
-  readonly problem: Problem | undefined
-}
-
-/** Asks for the next times when the typing pauses. Nothing is wrong yet with what has not been typed. */
-function usePreview(values: FormValues, schedule: ScheduleDescription | undefined): Preview {
-  const [preview, setPreview] = useState<Preview>({ windows: undefined, problem: undefined })
-  useEffect(() => {
-    const isEmpty = (values.kind === 'cron' ? values.cron : values.every).trim() === ''
-    if (isEmpty) {
-      setPreview({ windows: undefined, problem: undefined })
-      return
-    }
-    const asked = new AbortController()
-    const timer = setTimeout(async () => {
-      try {
-        const definition = definitionOf(values, schedule)
-        const body = { ...definition, id: values.id || 'new', workflow: values.workflow || 'workflow' }
-        const { windows } = await api<Windows>('/preview', {
-          method: 'POST',
-          query: { count: PREVIEWED },
-          body,
-          signal: asked.signal,
-        })
-        setPreview({ windows, problem: undefined })
-      } catch (error) {
-        if (!asked.signal.aborted) setPreview({ windows: undefined, problem: problemOf(error) })
-      }
-    }, TYPING_MS)
-    return () => {
-      clearTimeout(timer)
-      asked.abort()
-    }
-  }, [values, schedule])
-  return preview
-}
-
-function NextTimes({
-  values,
-  windows,
-}: {
-  readonly values: FormValues
-  readonly windows: Preview['windows']
-}) {
-  const now = useNow()
-  const zone = values.kind === 'cron' ? values.timezone : null
-  return (
-    <aside class="preview" aria-label="The next times" aria-live="polite">
-      <h2>The next times</h2>
-      {windows === undefined && <p class="quiet">They show here as soon as the cadence can be read.</p>}
-      {windows?.length === 0 && <p class="quiet">None: its bounds leave no window.</p>}
-      <ol>
-        {windows?.map(({ scheduledTime, dueAt }) => (
-          <li key={scheduledTime}>
-            <Instant at={dueAt} now={now} zone={zone} />
-          </li>
-        ))}
-      </ol>
-    </aside>
-  )
-}
-
-interface FieldProps {
-  readonly name: string
-  readonly label: string
-  readonly problem: Problem | undefined
-  readonly hint?: string
-  readonly children: (props: ControlProps) => ComponentChildren
-}
-
-interface ControlProps {
-  readonly id: string
-  readonly name: string
-  readonly 'aria-invalid': boolean
-  readonly 'aria-describedby': string | undefined
-}
-
-function Field({ name, label, problem, hint, children }: FieldProps) {
-  const id = useId()
-  const wrong = problem?.field === name ? problem.message : undefined
-  const isDescribed = wrong !== undefined || hint !== undefined
-  return (
-    <div class={wrong === undefined ? 'field' : 'field wrong'}>
-      <label for={id}>{label}</label>
-      {children({
-        id,
-        name,
-        'aria-invalid': wrong !== undefined,
-        'aria-describedby': isDescribed ? `${id}-said` : undefined,
-      })}
-      {isDescribed && (
-        <p
-          id={`${id}-said`}
-          class={wrong === undefined ? 'quiet' : 'error'}
-          role={wrong === undefined ? undefined : 'alert'}
-        >
-          <bdi>{wrong ?? hint}</bdi>
-        </p>
-      )}
-    </div>
-  )
-}
-
-interface OptionsProps extends ControlProps {
-  readonly value: string
-  onChange(value: string): void
-  readonly children: Readonly<Record<string, string>>
-}
-
-function Options({ value, onChange, children, ...props }: OptionsProps) {
-  return (
-    <select {...props} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-      {Object.entries(children).map(([option, words]) => (
-        <option key={option} value={option}>
-          {option}: {words}
-        </option>
-      ))}
-    </select>
-  )
 }

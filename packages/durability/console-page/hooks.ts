@@ -1,69 +1,79 @@
-import { useCallback, useEffect, useReducer, useRef, useState } from 'preact/hooks'
-import { ApiError } from './api-error.ts'
+import { useEffect, useMemo, useReducer, useState } from 'preact/hooks'
+import { api, scheduleAt, serverClock } from './api.ts'
 import type { LiveSchedules } from './live-schedules.ts'
-import { live } from './session.ts'
+import { ScheduleWatch } from './schedule-watch.ts'
+import { isSignedOut, live } from './session.ts'
+import type { Decisions, RunsPage, Windows } from './types.ts'
+
+/** Draws the component again whenever it is told to. */
+function useTold(subscribe: (listener: () => void) => () => void, inputs: readonly unknown[]): void {
+  const [, draw] = useReducer((count: number) => count + 1, 0)
+  useEffect(() => subscribe(() => draw(undefined as never)), inputs)
+}
 
 /** The live schedules; the component is drawn again whenever they change. */
 export function useLive(): LiveSchedules {
-  const [, draw] = useReducer((count: number) => count + 1, 0)
-  useEffect(() => live.subscribe(() => draw(undefined as never)), [])
+  useTold((listener) => live.subscribe(listener), [])
   return live
 }
 
-/** The current time, a second at a time. */
+/** The same, looked at often while the component is there. */
+export function useWatchedLive(): LiveSchedules {
+  useEffect(() => live.watch(), [])
+  return useLive()
+}
+
+/** The server's current time, a second at a time. */
 export function useNow(): number {
-  const [now, setNow] = useState(Date.now)
+  const [now, setNow] = useState(() => serverClock.at(Date.now()))
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1_000)
+    const timer = setInterval(() => setNow(serverClock.at(Date.now())), 1_000)
     return () => clearInterval(timer)
   }, [])
   return now
 }
 
-export interface Polled<Value> {
-  readonly value: Value | undefined
-  readonly error: Error | undefined
-  refresh(): void
+const KEPT = 50
+
+async function signedIn<Answer>(asked: Promise<Answer>): Promise<Answer> {
+  try {
+    return await asked
+  } catch (error) {
+    isSignedOut(error)
+    throw error
+  }
 }
 
-const POLL_MS = 3_000
-
-/** Reads again and again, and at once when one of `inputs` changes. What was read is kept while a reading fails. */
-export function usePolled<Value>(read: () => Promise<Value>, inputs: readonly unknown[]): Polled<Value> {
-  const [state, setState] = useState<{ readonly value?: Value; readonly error?: Error }>({})
-  const again = useRef(() => {})
+/** What is known about one schedule, kept up to date while the page is seen and the viewer is signed in. */
+export function useSchedule(id: string): ScheduleWatch {
+  const { viewer, state, lost, refusal } = useLive()
+  const isSignedIn = state !== 'unauthenticated' && state !== 'forbidden'
+  // What is heard again by one is worth asking by the other.
+  const isHeard = lost === undefined && refusal === undefined
+  const watch = useMemo(
+    () =>
+      new ScheduleWatch({
+        description: () => signedIn(live.read(id)),
+        runs: () => signedIn(api<RunsPage>('/runs', { query: { scheduleId: id, limit: KEPT } })),
+        history: () => signedIn(api<Decisions>(`${scheduleAt(id)}/history`, { query: { limit: KEPT } })),
+        next: () => signedIn(api<Windows>(`${scheduleAt(id)}/preview`, { query: { count: 10 } })),
+      }),
+    [id, viewer],
+  )
+  useTold((listener) => watch.subscribe(listener), [watch])
   useEffect(() => {
-    let isOver = false
-    let timer: ReturnType<typeof setTimeout>
-    let asked = 0
-    const look = async () => {
-      clearTimeout(timer)
-      asked += 1
-      const own = asked
-      // The answer to an earlier question may come after that to a later one.
-      const isOvertaken = () => isOver || own !== asked
-      try {
-        const value = await read()
-        if (!isOvertaken()) setState({ value })
-      } catch (error) {
-        if (isOvertaken()) return
-        const thrown = error instanceof Error ? error : new Error(String(error))
-        // What is gone is not shown any more.
-        const isGone = thrown instanceof ApiError && thrown.status === 404
-        setState(({ value }) =>
-          isGone || value === undefined ? { error: thrown } : { value, error: thrown },
-        )
-      }
-      if (!isOvertaken()) timer = setTimeout(look, document.hidden ? POLL_MS * 10 : POLL_MS)
+    const look = () => {
+      if (document.hidden || !isSignedIn) watch.stop()
+      else watch.start()
     }
-    setState({})
-    void look()
-    again.current = () => void look()
+    look()
+    document.addEventListener('visibilitychange', look)
+    addEventListener('online', look)
     return () => {
-      isOver = true
-      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', look)
+      removeEventListener('online', look)
+      watch.stop()
     }
-  }, inputs)
-  const refresh = useCallback(() => again.current(), [])
-  return { value: state.value, error: state.error, refresh }
+  }, [watch, isSignedIn, isHeard])
+  return watch
 }

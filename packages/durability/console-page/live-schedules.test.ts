@@ -1,83 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ApiError } from './api-error.ts'
-import { LiveSchedules, type SchedulesSource } from './live-schedules.ts'
 import { described, type Failure, NOW } from './support/described.ts'
-import type { RunDescription, ScheduleDescription, SchedulesPage } from './types.ts'
-
-/** A server in memory: answers in the order of the API, and counts what it is asked. */
-class FakeServer implements SchedulesSource {
-  readonly rows = new Map<string, ScheduleDescription>()
-  failures: readonly Failure[] = []
-  readonly asked: string[] = []
-  /** Thrown instead of any answer. */
-  down: Error | undefined
-  /** Ids whose shard does not answer. */
-  silent: ReadonlySet<string> = new Set()
-  /** Held before an answer that was already made is given. */
-  held: Promise<void> | undefined
-
-  put(...schedules: readonly ScheduleDescription[]): void {
-    for (const schedule of schedules) this.rows.set(schedule.id, schedule)
-  }
-
-  async page({ limit, cursor = '0' }: { limit: number; cursor?: string }): Promise<SchedulesPage> {
-    this.asked.push(`page ${limit} from ${cursor}`)
-    if (this.down !== undefined) throw this.down
-    const from = Number(cursor)
-    const heard = this.inOrder().filter(({ id }) => !this.silent.has(id))
-    const schedules = heard.slice(from, from + limit)
-    await this.held
-    return {
-      schedules,
-      cursor: from + limit < heard.length ? String(from + limit) : null,
-      ...(this.silent.size > 0 && { failed: ['schedules-1 does not answer'] }),
-    }
-  }
-
-  async one(id: string): Promise<ScheduleDescription | null> {
-    this.asked.push(`one ${id}`)
-    if (this.silent.has(id)) throw new ApiError(502, 'schedules-1 does not answer')
-    const schedule = this.rows.get(id) ?? null
-    await this.held
-    return schedule
-  }
-
-  async runs(limit: number): Promise<readonly RunDescription[]> {
-    this.asked.push(`runs ${limit}`)
-    // The page looks at these members of a run only.
-    return this.failures as readonly RunDescription[]
-  }
-
-  inOrder(): ScheduleDescription[] {
-    const due = ({ paused, nextFireAt }: ScheduleDescription) =>
-      paused ? Number.MAX_VALUE : (nextFireAt ?? Number.MAX_SAFE_INTEGER)
-    return [...this.rows.values()].sort((one, other) => due(one) - due(other) || (one.id < other.id ? -1 : 1))
-  }
-}
-
-function setup(count = 0) {
-  const server = new FakeServer()
-  let now = NOW
-  for (let index = 0; index < count; index += 1) {
-    server.put(described(`s${String(index).padStart(5, '0')}`, { nextFireAt: NOW + (index + 1) * 1_000 }))
-  }
-  const live = new LiveSchedules(server, () => now)
-  const ids = () => live.rows.map(({ id }) => id)
-  const moveBy = (ms: number) => {
-    now += ms
-  }
-  return { server, live, ids, moveBy }
-}
-
-/** A held answer: the server has made it, and the page waits for it. */
-function hold(server: FakeServer): () => void {
-  const gate = Promise.withResolvers<void>()
-  server.held = gate.promise
-  return () => {
-    server.held = undefined
-    gate.resolve()
-  }
-}
+import { hold, setup } from './support/fake-server.ts'
 
 describe('a look', () => {
   test('shows few at once and goes on until all are read', async () => {
@@ -237,6 +161,90 @@ describe('failures of runs', () => {
   })
 })
 
+describe('a failure far behind the latest runs', () => {
+  const nightly = described('nightly', { lastRunId: 'nightly-1' })
+  const good = Array.from({ length: 200 }, (_, index): Failure => {
+    return { id: `often-${index}`, status: 'complete', error: null }
+  })
+  const night: readonly Failure[] = [...good, { id: 'nightly-1', status: 'errored', error: 'disk full' }]
+
+  test('is found by the first look after hours', async () => {
+    const { server, live, moveBy } = setup()
+    server.put(nightly)
+    await live.look()
+    moveBy(36_000_000)
+    server.failures = night
+    await live.look()
+    expect(live.failureOf(nightly)).toBe('disk full')
+  })
+
+  test('of a run that took long is found within a minute', async () => {
+    const { server, live, moveBy } = setup()
+    server.put(nightly)
+    for (let seconds = 0; seconds < 60; seconds += 5) {
+      await live.look()
+      server.failures = night
+      moveBy(5_000)
+    }
+    expect(live.failureOf(nightly)).toBeNull()
+    await live.look()
+    expect(live.failureOf(nightly)).toBe('disk full')
+    expect(server.asked.filter((asked) => asked.startsWith('runs'))).toEqual([
+      ...['runs 1000', ...Array.from({ length: 11 }, () => 'runs 100'), 'runs 1000'],
+    ])
+  })
+})
+
+describe('who may see only a part', () => {
+  const forbidden = new ApiError(403, 'This token does not allow it')
+
+  test('sees the table without single schedules, which are read with all', async () => {
+    const { server, live, moveBy } = setup(300)
+    server.withoutGet = forbidden
+    await live.look()
+    const fired = described('s00003', { nextFireAt: NOW + 7_200_000 })
+    server.put(fired)
+    await live.look()
+    await live.look()
+    expect([live.state, live.refusal, live.rows.length]).toEqual(['ready', undefined, 300])
+    expect(server.asked.filter((asked) => asked.startsWith('one'))).toHaveLength(1)
+    moveBy(60_000)
+    await live.look()
+    expect(live.get('s00003')).toEqual(fired)
+  })
+
+  test('sees the table without runs, and is asked about them once a minute', async () => {
+    const { server, live, moveBy } = setup(3)
+    server.withoutRuns = forbidden
+    for (let seconds = 0; seconds <= 60; seconds += 2) {
+      await live.look()
+      moveBy(2_000)
+    }
+    expect([live.state, live.rows.length, live.failed]).toEqual(['ready', 3, []])
+    expect(server.asked.filter((asked) => asked.startsWith('runs'))).toHaveLength(2)
+  })
+
+  test('hears of runs that could not be read, and sees all schedules', async () => {
+    const { server, live, moveBy } = setup(300)
+    server.withoutRuns = new ApiError(502, 'The runs do not answer')
+    await live.look()
+    expect([live.rows.length, live.failed]).toEqual([300, ['The runs do not answer']])
+    server.withoutRuns = undefined
+    moveBy(5_000)
+    await live.look()
+    expect(live.failed).toEqual([])
+  })
+
+  test('sees the table while one schedule cannot be read', async () => {
+    const { server, live } = setup(300)
+    await live.look()
+    server.withoutGet = new ApiError(502, 'schedules-1 does not answer')
+    server.put(described('s00003', { nextFireAt: NOW + 7_200_000 }))
+    await live.look()
+    expect(live.rows).toHaveLength(300)
+  })
+})
+
 describe('where a shard does not answer', () => {
   test('its schedules stay, however often they are not found, and it is said', async () => {
     const { server, live, moveBy } = setup(300)
@@ -262,85 +270,5 @@ describe('where a shard does not answer', () => {
     server.silent = new Set(['s00001'])
     await live.look()
     expect(live.rows).toHaveLength(3)
-  })
-})
-
-describe('over time', () => {
-  beforeEach(() => {
-    vi.useFakeTimers()
-  })
-  afterEach(() => {
-    vi.useRealTimers()
-  })
-
-  test('it looks every two seconds until it is stopped', async () => {
-    const { server, live } = setup(3)
-    live.start()
-    await vi.advanceTimersByTimeAsync(4_000)
-    live.stop()
-    await vi.advanceTimersByTimeAsync(60_000)
-    expect(server.asked.filter((asked) => asked === 'page 100 from 0')).toHaveLength(3)
-  })
-
-  test('a lost connection is said, keeps what is shown, is tried less and less often, and heals', async () => {
-    const { server, live } = setup(3)
-    live.start()
-    await vi.advanceTimersByTimeAsync(0)
-    server.down = new Error('The server cannot be reached')
-    server.asked.length = 0
-    await vi.advanceTimersByTimeAsync(2_000)
-    expect([live.state, live.lost, live.rows.length]).toEqual(['ready', 'The server cannot be reached', 3])
-    await vi.advanceTimersByTimeAsync(60_000)
-    // At 2, 6, 14, 29, 44 and 59 s.
-    expect(server.asked).toHaveLength(6)
-    server.down = undefined
-    await vi.advanceTimersByTimeAsync(15_000)
-    expect(live.lost).toBeUndefined()
-    live.stop()
-  })
-
-  test('a start after a lost connection looks at once', async () => {
-    const { server, live } = setup(3)
-    server.down = new ApiError(503, 'The engine is draining')
-    live.start()
-    await vi.advanceTimersByTimeAsync(6_500)
-    expect([live.state, live.lost]).toEqual(['loading', 'The engine is draining'])
-    server.down = undefined
-    live.start()
-    await vi.advanceTimersByTimeAsync(0)
-    expect([live.state, live.lost]).toEqual(['ready', undefined])
-    live.stop()
-  })
-
-  test.each([
-    [401, 'unauthenticated'],
-    [403, 'forbidden'],
-  ] as const)('a %i in the middle ends the looking', async (status, state) => {
-    const { server, live } = setup(3)
-    live.start()
-    await vi.advanceTimersByTimeAsync(0)
-    server.down = new ApiError(status, 'No')
-    await vi.advanceTimersByTimeAsync(2_000)
-    expect([live.state, live.refusal]).toEqual([state, 'No'])
-    server.asked.length = 0
-    await vi.advanceTimersByTimeAsync(60_000)
-    expect(server.asked).toEqual([])
-  })
-
-  test('another viewer sees nothing of what was answered to the one before', async () => {
-    const { server, live, ids } = setup(3)
-    const release = hold(server)
-    live.start()
-    await vi.advanceTimersByTimeAsync(0)
-    // The answer for the first viewer is on its way.
-    server.rows.clear()
-    server.put(described('of the second'))
-    server.held = undefined
-    live.restart()
-    await vi.advanceTimersByTimeAsync(0)
-    release()
-    await vi.advanceTimersByTimeAsync(0)
-    expect(ids()).toEqual(['of the second'])
-    live.stop()
   })
 })

@@ -1,4 +1,5 @@
 import { ApiError } from './api-error.ts'
+import { RecentFailures } from './recent-failures.ts'
 import type { RunDescription, ScheduleDescription, SchedulesPage } from './types.ts'
 
 /** What is asked of the server. */
@@ -6,24 +7,28 @@ export interface SchedulesSource {
   page(query: { readonly limit: number; readonly cursor?: string }): Promise<SchedulesPage>
   /** `null` when it is gone. */
   one(id: string): Promise<ScheduleDescription | null>
-  /** The newest; none for a viewer who may not see them. */
+  /** The newest. */
   runs(limit: number): Promise<readonly RunDescription[]>
 }
 
 export type LiveState = 'loading' | 'ready' | 'unauthenticated' | 'forbidden'
 
-/** ms between two looks at what is due next. */
+/** ms between two looks at what is due next, while somebody watches the list. */
 const POLL_MS = 2_000
+/** ms between them on a page that shows only how many there are. */
+const SLOW_POLL_MS = 10_000
 /** ms between them when nothing is heard. */
 const MAX_WAIT_MS = 15_000
+/** ms between them for a viewer who has never been let in. */
+const FORBIDDEN_WAIT_MS = 30_000
 /** Rows of such a look; it is also the first page, so that there is something to see soon. */
 const SOONEST = 100
 const PAGE = 1_000
 /** Schedules that are asked for one by one in each look, because they have left the soonest. */
 const ONE_BY_ONE = 10
-/** Runs that are looked at for failures, at first and from then on. */
-const FIRST_RUNS = 1_000
-const LATER_RUNS = 100
+/** Runs that are looked at for failures, after `RELOAD_MS` without such a look and in between. */
+const MANY_RUNS = 1_000
+const LATEST_RUNS = 100
 /** ms between two looks at the runs. */
 const RUNS_MS = 5_000
 /** ms after which everything is read again, for what others changed and did not fire. */
@@ -43,23 +48,31 @@ export class LiveSchedules {
   readonly #changedAt = new Map<string, number>()
   /** What the last reading of all did not find. It may have moved meanwhile; twice not found is gone. */
   #missed: ReadonlySet<string> = new Set()
-  /** What runs failed with, by their ids. */
-  readonly #failures = new Map<string, string>()
+  /** The parts that could not be asked, where schedules are spread over objects. */
+  #silent: readonly string[] = []
+  readonly #failures = new RecentFailures()
+  #runsFailure: string | undefined
   #runsReadAt: number | undefined
+  #manyRunsReadAt: number | undefined
+  /** Whether the last `GET` of a single one was allowed. */
+  #mayGet = true
   #sorted: readonly ScheduleDescription[] | undefined
   #readAllAt: number | undefined
   #life = 0
   #wake: (() => void) | undefined
+  #watchers = 0
 
   state: LiveState = 'loading'
-  /** What the server said when it refused. */
-  refusal = ''
+  /** What the server said when it refused; in the state `ready` that it refuses for the moment. */
+  refusal: string | undefined
+  /** The viewer has seen a page, and may have typed on it: it is kept, hidden, until they sign out. */
+  hasPage = false
+  /** Counts the viewers: what was read for one is not for the next. */
+  viewer = 0
   /** Why nothing is heard from the server at the moment. */
   lost: string | undefined
   /** All have been read at least once. */
   isComplete = false
-  /** The parts that could not be asked, where schedules are spread over objects. */
-  failed: readonly string[] = []
 
   constructor(source: SchedulesSource, now: () => number = Date.now) {
     this.#source = source
@@ -72,18 +85,32 @@ export class LiveSchedules {
     return this.#sorted
   }
 
+  /** What could not be asked for, where the rest could. */
+  get failed(): readonly string[] {
+    return this.#runsFailure === undefined ? this.#silent : [...this.#silent, this.#runsFailure]
+  }
+
   get(id: string): ScheduleDescription | undefined {
     return this.#rows.get(id)
   }
 
   /** What the last run of a schedule failed with, where that was not long ago. */
   failureOf({ lastRunId }: ScheduleDescription): string | null {
-    return lastRunId === null ? null : (this.#failures.get(lastRunId) ?? null)
+    return lastRunId === null ? null : this.#failures.of(lastRunId)
   }
 
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  /** Looks often, at runs too, until the function that is returned is called. */
+  watch(): () => void {
+    this.#watchers += 1
+    if (this.#watchers === 1) this.#wake?.()
+    return () => {
+      this.#watchers -= 1
+    }
   }
 
   /** What an action answered is shown at once. */
@@ -110,20 +137,31 @@ export class LiveSchedules {
     this.#wake?.()
   }
 
-  /** Another viewer: nothing of before is kept. */
+  /** Another viewer, or the same again: nothing that was read before is kept. */
   restart(): void {
+    this.viewer += 1
     this.#rows.clear()
     this.#changedAt.clear()
     this.#missed = new Set()
     this.lost = undefined
-    this.failed = []
+    this.refusal = undefined
+    this.#silent = []
     this.#failures.clear()
+    this.#runsFailure = undefined
     this.#runsReadAt = undefined
+    this.#manyRunsReadAt = undefined
     this.#readAllAt = undefined
+    this.#mayGet = true
     this.isComplete = false
     this.state = 'loading'
     this.#tell()
     this.start()
+  }
+
+  /** What was typed is not kept either. */
+  signOut(): void {
+    this.hasPage = false
+    this.restart()
   }
 
   async #live(life: number): Promise<void> {
@@ -134,24 +172,42 @@ export class LiveSchedules {
       } catch (error) {
         if (life !== this.#life) return
         failures += 1
-        if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
-          this.state = error.status === 401 ? 'unauthenticated' : 'forbidden'
-          this.refusal = error.message
-          this.#tell()
-          return
-        }
-        this.lost = error instanceof Error ? error.message : String(error)
-        this.#tell()
+        this.#fail(error)
+        // Only another token helps.
+        if (this.state === 'unauthenticated') return
       }
-      const waitMs = Math.min(POLL_MS * 2 ** Math.min(failures, 3), MAX_WAIT_MS)
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, waitMs)
-        this.#wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
+      if (life !== this.#life) return
+      await this.#sleep(this.#waitMs(failures))
     }
+  }
+
+  #fail(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error)
+    const status = error instanceof ApiError ? error.status : 0
+    this.lost = undefined
+    this.refusal = undefined
+    if (status === 401 || status === 403) this.refusal = message
+    else this.lost = message
+    if (status === 401) this.state = 'unauthenticated'
+    // Who was let in before is probably let in again: what decides may have failed for a moment.
+    else if (status === 403 && this.state !== 'ready') this.state = 'forbidden'
+    this.#tell()
+  }
+
+  #waitMs(failures: number): number {
+    if (this.state === 'forbidden') return FORBIDDEN_WAIT_MS
+    if (failures > 0) return Math.min(POLL_MS * 2 ** Math.min(failures, 3), MAX_WAIT_MS)
+    return this.#watchers > 0 ? POLL_MS : SLOW_POLL_MS
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   /** One look: at what is due next, at what has left it, and now and then at everything. */
@@ -162,27 +218,39 @@ export class LiveSchedules {
     // The answer to another viewer, or to a look that was given up.
     if (life !== this.#life) return
     this.state = 'ready'
+    this.hasPage = true
     this.lost = undefined
-    this.failed = soonest.failed ?? []
+    this.refusal = undefined
+    this.#silent = soonest.failed ?? []
     const seen = new Set<string>()
     this.#merge(soonest, changes, seen)
     this.#tell()
     await this.#readRuns(life)
     if (life !== this.#life) return
     if (soonest.cursor === null) {
-      if (this.failed.length === 0) this.#removeAllBut(seen, changes)
+      if (this.#silent.length === 0) this.#removeAllBut(seen, changes)
       this.#hasReadAll()
       return
     }
     // Where a part is silent its schedules have not moved: they cannot be asked for.
-    const moved = this.failed.length > 0 ? [] : this.#movedOutOf(soonest.schedules, seen)
+    const moved = this.#silent.length > 0 || !this.#mayGet ? [] : this.#movedOutOf(soonest.schedules, seen)
     const isDue = this.#readAllAt === undefined || this.#now() - this.#readAllAt >= RELOAD_MS
     if (isDue || moved.length > ONE_BY_ONE) {
       await this.#readOn(soonest.cursor, seen, life)
       return
     }
     // Few, so that each look costs little.
-    await Promise.all(moved.map((id) => this.read(id)))
+    await Promise.all(moved.map((id) => this.#readMoved(id)))
+  }
+
+  /** One that cannot be read, or may not be, is read with all the others. */
+  async #readMoved(id: string): Promise<void> {
+    try {
+      await this.read(id)
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status === 401) throw error
+      if (error.status === 403) this.#mayGet = false
+    }
   }
 
   /** Reads one and shows it; `null` when it is gone. */
@@ -199,13 +267,26 @@ export class LiveSchedules {
   }
 
   async #readRuns(life: number): Promise<void> {
-    if (this.#runsReadAt !== undefined && this.#now() - this.#runsReadAt < RUNS_MS) return
-    const runs = await this.#source.runs(this.#runsReadAt === undefined ? FIRST_RUNS : LATER_RUNS)
-    if (life !== this.#life) return
-    this.#runsReadAt = this.#now()
-    for (const { id, status, error } of runs) {
-      if (status === 'errored' || status === 'interrupted') this.#failures.set(id, error ?? status)
-      else this.#failures.delete(id)
+    const now = this.#now()
+    const isLately = (at: number | undefined, ms: number) => at !== undefined && now - at < ms
+    if (this.#runsReadAt !== undefined && this.#watchers === 0) return
+    if (isLately(this.#runsReadAt, RUNS_MS)) return
+    // After a night away the run that failed is far behind the latest.
+    const hasMany = isLately(this.#manyRunsReadAt, RELOAD_MS)
+    try {
+      const runs = await this.#source.runs(hasMany ? LATEST_RUNS : MANY_RUNS)
+      if (life !== this.#life) return
+      this.#runsReadAt = now
+      if (!hasMany) this.#manyRunsReadAt = now
+      this.#runsFailure = undefined
+      this.#failures.add(runs)
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status === 401) throw error
+      if (life !== this.#life) return
+      // The schedules are shown without them. Who may not see runs is asked for again with all the rest.
+      const isRefused = error.status === 403
+      this.#runsReadAt = isRefused ? now + RELOAD_MS - RUNS_MS : now
+      this.#runsFailure = isRefused ? undefined : error.message
     }
   }
 
@@ -227,12 +308,12 @@ export class LiveSchedules {
       const changes = this.#changes
       const page: SchedulesPage = await this.#source.page({ limit: PAGE, cursor })
       if (life !== this.#life) return
-      this.failed = [...new Set([...this.failed, ...(page.failed ?? [])])]
+      this.#silent = [...new Set([...this.#silent, ...(page.failed ?? [])])]
       this.#merge(page, changes, seen)
       this.#tell()
       cursor = page.cursor
     }
-    if (this.failed.length > 0) {
+    if (this.#silent.length > 0) {
       this.#hasReadAll()
       return
     }
@@ -244,6 +325,8 @@ export class LiveSchedules {
 
   #hasReadAll(): void {
     this.#readAllAt = this.#now()
+    this.#mayGet = true
+    this.#failures.keepOnly(new Set([...this.#rows.values()].map(({ lastRunId }) => lastRunId)))
     this.isComplete = true
     this.#tell()
   }

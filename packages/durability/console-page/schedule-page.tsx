@@ -1,33 +1,29 @@
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
-import { Asked, keepFocus, pause, remove, resume, runNow } from './actions.tsx'
-import { api, scheduleAt } from './api.ts'
+import { Asked, keepFocus, pause, remove, resume, runNow, useBusy } from './actions.tsx'
+import { Definition } from './definition.tsx'
 import { Durations } from './durations.tsx'
-import { type Polled, useLive, useNow, usePolled } from './hooks.ts'
+import { useLive, useNow, useSchedule } from './hooks.ts'
 import { Badge, Instant, LongText, Notice, Text } from './parts.tsx'
+import { errorOfRun } from './recent-failures.ts'
 import { addressOf } from './route.ts'
-import { live } from './session.ts'
+import { isRefusal, type PartOf } from './schedule-watch.ts'
 import { Timeline } from './timeline.tsx'
-import type { Decision, Decisions, RunDescription, RunsPage, ScheduleDescription, Windows } from './types.ts'
+import type { Decision, RunDescription, ScheduleDescription } from './types.ts'
 import { DECISION_WORDS, reasons } from './why.ts'
-import { cadenceInWords, durationInWords, shortDuration } from './words.ts'
-
-const KEPT = 50
+import { cadenceInWords, shortDuration } from './words.ts'
 
 export function SchedulePage({ id }: { readonly id: string }) {
   const now = useNow()
   const schedules = useLive()
-  const own = usePolled(() => live.read(id), [id])
-  const runs = usePolled(() => api<RunsPage>('/runs', { query: { scheduleId: id, limit: KEPT } }), [id])
-  const history = usePolled(
-    () => api<Decisions>(`${scheduleAt(id)}/history`, { query: { limit: KEPT } }),
-    [id],
-  )
-  const next = usePolled(() => api<Windows>(`${scheduleAt(id)}/preview`, { query: { count: 10 } }), [id])
+  const watch = useSchedule(id)
+  const { description: own, runs, history, next } = watch.parts
 
   const schedule = schedules.get(id)
   if (schedule === undefined) {
-    if (own.error === undefined && own.value !== null) return <p class="quiet">Reading…</p>
+    const isReading =
+      own.error === undefined ? own.value !== null : isRefusal(own.error) && !schedules.isComplete
+    if (isReading) return <p class="quiet">Reading…</p>
     return (
       <section class="empty">
         <h1>
@@ -39,9 +35,6 @@ export function SchedulePage({ id }: { readonly id: string }) {
         </p>
       </section>
     )
-  }
-  const refresh = () => {
-    for (const part of [own, runs, history, next]) part.refresh()
   }
   const decisions = history.value?.decisions ?? []
   const failure = failureIn(runs.value?.runs ?? [], schedule) ?? schedules.failureOf(schedule)
@@ -56,9 +49,12 @@ export function SchedulePage({ id }: { readonly id: string }) {
           <Text>{schedule.id}</Text> <Badge schedule={schedule} now={now} failure={failure} />
         </h1>
         <p class="words">{cadenceInWords(schedule)}</p>
-        <Actions schedule={schedule} onDone={refresh} />
+        <Actions schedule={schedule} onDone={() => watch.start()} />
       </header>
-      <Failures of={[own.error, runs.error, history.error, next.error]} saidAbove={schedules.lost} />
+      <Failures
+        of={[own, runs, history, next].map(({ error }) => error)}
+        saidAbove={[schedules.lost, schedules.refusal]}
+      />
       {why.length > 0 && (
         <section class="why" aria-label="Why it stands as it does">
           {why.map((reason) => (
@@ -70,56 +66,71 @@ export function SchedulePage({ id }: { readonly id: string }) {
       )}
       <section>
         <h2>Runs and next fires</h2>
-        <Part of={runs}>
-          {({ runs }) => (
-            <Timeline schedule={schedule} runs={runs} windows={next.value?.windows ?? []} now={now} />
-          )}
-        </Part>
+        <Timeline schedule={schedule} runs={runs.value?.runs} windows={next.value?.windows} now={now} />
+        {runs.value === undefined && <Unread what="The runs" error={runs.error} />}
+        {next.value === undefined && <Unread what="The next fires" error={next.error} />}
       </section>
       <div class="columns">
         <section>
           <h2>Definition</h2>
+          {isRefusal(own.error) && <Unread what="The schedule by itself" error={own.error} />}
           <Definition schedule={schedule} now={now} />
         </section>
         <section>
           <h2>How long runs take</h2>
-          <Part of={runs}>{({ runs }) => <Durations runs={runs} />}</Part>
+          <Part what="The runs" of={runs}>
+            {({ runs }) => <Durations runs={runs} />}
+          </Part>
         </section>
       </div>
       <section>
         <h2>Decisions</h2>
-        <Part of={history}>
+        <Part what="The decisions" of={history}>
           {({ decisions }) => <DecisionTable decisions={decisions} schedule={schedule} now={now} />}
         </Part>
       </section>
       <section>
         <h2>Runs</h2>
-        <Part of={runs}>{({ runs }) => <RunTable runs={runs} now={now} />}</Part>
+        <Part what="The runs" of={runs}>
+          {({ runs }) => <RunTable runs={runs} now={now} />}
+        </Part>
       </section>
     </article>
   )
 }
 
 interface PartProps<Value> {
-  readonly of: Polled<Value>
+  readonly what: string
+  readonly of: PartOf<Value>
   readonly children: (value: Value) => ComponentChildren
 }
 
 /** Nothing is said about what has not been read. */
-function Part<Value>({ of: { value, error }, children }: PartProps<Value>) {
-  if (value !== undefined) return <>{children(value)}</>
-  return <p class="quiet">{error === undefined ? 'Reading…' : 'It could not be read.'}</p>
+function Part<Value>({ what, of: { value, error }, children }: PartProps<Value>) {
+  return value === undefined ? <Unread what={what} error={error} /> : children(value)
+}
+
+/** Stands where something would, and says why it does not. */
+function Unread({ what, error }: { readonly what: string; readonly error: Error | undefined }) {
+  if (error === undefined) return <p class="quiet">Reading…</p>
+  return (
+    <p class="quiet">
+      {isRefusal(error) ? `${what} may not be seen` : `${what} could not be read`}:{' '}
+      <Text>{error.message}</Text>
+    </p>
+  )
 }
 
 interface FailuresProps {
   readonly of: readonly (Error | undefined)[]
-  readonly saidAbove: string | undefined
+  readonly saidAbove: readonly (string | undefined)[]
 }
 
-/** What could not be read, while the rest is shown. */
+/** What could not be read, while what was read before is shown. What is refused is said in its place. */
 function Failures({ of: errors, saidAbove }: FailuresProps) {
-  const messages = new Set(errors.flatMap((error) => (error === undefined ? [] : [error.message])))
-  if (saidAbove !== undefined) messages.delete(saidAbove)
+  const failed = errors.filter((error) => error !== undefined && !isRefusal(error))
+  const messages = new Set(failed.flatMap((error) => (error === undefined ? [] : [error.message])))
+  for (const message of saidAbove) if (message !== undefined) messages.delete(message)
   return (
     <>
       {[...messages].map((message) => (
@@ -134,6 +145,7 @@ function Failures({ of: errors, saidAbove }: FailuresProps) {
 function Actions({ schedule, onDone }: { readonly schedule: ScheduleDescription; onDone(): void }) {
   const { id, paused } = schedule
   const row = useRef<HTMLParagraphElement>(null)
+  const [isBusy, during] = useBusy()
   const then = async (work: Promise<boolean>) => {
     const isDone = await work
     onDone()
@@ -143,11 +155,11 @@ function Actions({ schedule, onDone }: { readonly schedule: ScheduleDescription;
   }
   return (
     <p ref={row} class="actions">
-      <button type="button" class="primary" onClick={() => void then(runNow(id))}>
+      <button type="button" class="primary" aria-disabled={isBusy} onClick={during(() => then(runNow(id)))}>
         Run now
       </button>
       {paused ? (
-        <button type="button" onClick={() => void then(resume(id))}>
+        <button type="button" aria-disabled={isBusy} onClick={during(() => then(resume(id)))}>
           Resume
         </button>
       ) : (
@@ -175,106 +187,6 @@ function Actions({ schedule, onDone }: { readonly schedule: ScheduleDescription;
   )
 }
 
-function Definition({ schedule, now }: { readonly schedule: ScheduleDescription; readonly now: number }) {
-  const { cron, every, everyMs, timezone, jitterMs, concurrency, startAt, endAt } = schedule
-  const cadence = cron ?? (everyMs === null ? '' : `every ${every ?? durationInWords(everyMs)}`)
-  return (
-    <dl>
-      <dt>Workflow</dt>
-      <dd>
-        <Text>{schedule.workflow}</Text>
-      </dd>
-      <dt>Cadence</dt>
-      <dd>
-        <code>{cadence}</code>
-        {timezone !== null && ` in ${timezone}`}
-      </dd>
-      <dt>Next fire</dt>
-      <dd>
-        <Instant at={schedule.nextFireAt} now={now} zone={timezone} />
-      </dd>
-      <dt>Last fire</dt>
-      <dd>
-        <Instant at={schedule.lastFireAt} now={now} zone={timezone} />
-      </dd>
-      <dt>Fires</dt>
-      <dd>
-        {schedule.fires.toLocaleString('en')}
-        {schedule.maxRuns !== null && ` of ${schedule.maxRuns.toLocaleString('en')}`}
-      </dd>
-      <dt>Policies</dt>
-      <dd>
-        overlap {schedule.overlap}, catch-up {schedule.catchup}
-        {jitterMs > 0 && `, jitter ${durationInWords(jitterMs)}`}
-        {schedule.pauseAfterFailures !== null &&
-          `, pauses after ${schedule.pauseAfterFailures} failures in a row`}
-        {schedule.priority !== 0 && `, priority ${schedule.priority}`}
-        {concurrency !== null && (
-          <>
-            , at most {concurrency.limit} at once of <Text>{concurrency.key}</Text>
-          </>
-        )}
-      </dd>
-      {startAt !== null && (
-        <>
-          <dt>Not before</dt>
-          <dd>
-            <Instant at={startAt} now={now} zone={timezone} />
-          </dd>
-        </>
-      )}
-      {endAt !== null && (
-        <>
-          <dt>Not at or after</dt>
-          <dd>
-            <Instant at={endAt} now={now} zone={timezone} />
-          </dd>
-        </>
-      )}
-      {schedule.note !== null && (
-        <>
-          <dt>Note</dt>
-          <dd>
-            <LongText>{schedule.note}</LongText>
-          </dd>
-        </>
-      )}
-      {schedule.tags.length > 0 && (
-        <>
-          <dt>Tags</dt>
-          <dd>
-            {schedule.tags.map((tag) => (
-              <span key={tag} class="tag">
-                <Text>{tag}</Text>
-              </span>
-            ))}
-          </dd>
-        </>
-      )}
-      <dt>Namespace</dt>
-      <dd>
-        <Text>{schedule.namespace}</Text>
-      </dd>
-      <dt>Input</dt>
-      <dd>
-        <LongText>{JSON.stringify(schedule.input)}</LongText>
-      </dd>
-      {schedule.searchAttributes !== null && (
-        <>
-          <dt>Search attributes</dt>
-          <dd>
-            <LongText>{JSON.stringify(schedule.searchAttributes)}</LongText>
-          </dd>
-        </>
-      )}
-      <dt>Revision</dt>
-      <dd>
-        {schedule.revision}, changed <Instant at={schedule.updatedAt} now={now} isShort />
-      </dd>
-    </dl>
-  )
-}
-
 interface DecisionTableProps {
   readonly decisions: readonly Decision[]
   readonly schedule: ScheduleDescription
@@ -285,8 +197,9 @@ function DecisionTable({ decisions, schedule, now }: DecisionTableProps) {
   if (decisions.length === 0) return <p class="quiet">Nothing has been decided yet.</p>
   return (
     <Scrolling label="Decisions" head={['Decision', 'Window', 'Decided', 'Why']}>
-      {decisions.map((decision) => (
-        <tr key={`${decision.decision} ${decision.decidedAt} ${decision.scheduledTime}`}>
+      {decisions.map((decision, index) => (
+        // From the oldest on: a new one comes first, and two may be alike.
+        <tr key={decisions.length - index}>
           <td>
             <span class={`badge ${decision.decision}`}>
               {DECISION_WORDS[decision.decision] ?? decision.decision}
@@ -369,6 +282,5 @@ function Scrolling({ label, head, children }: ScrollingProps) {
 /** What its last run failed with. */
 function failureIn(runs: readonly RunDescription[], { lastRunId }: ScheduleDescription): string | null {
   const last = runs.find(({ id }) => id === lastRunId)
-  const hasFailed = last?.status === 'errored' || last?.status === 'interrupted'
-  return hasFailed ? (last.error ?? last.status) : null
+  return last === undefined ? null : errorOfRun(last)
 }

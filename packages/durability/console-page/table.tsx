@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { QuickActions } from './actions.tsx'
-import { useLive, useNow } from './hooks.ts'
+import { useNow, useWatchedLive } from './hooks.ts'
 import { Badge, Cadence, Instant, LastError, Notice, ScheduleLink, Text } from './parts.tsx'
 import { addressOf } from './route.ts'
 import { live } from './session.ts'
@@ -26,8 +26,13 @@ const narrow = matchMedia('(max-width: 760px)')
 /** Survives a look at one schedule. */
 let kept = NONE
 
+/** The next viewer does not see what this one has looked for. */
+export function forgetFilters(): void {
+  kept = NONE
+}
+
 export function ScheduleTable() {
-  const { rows, state, isComplete } = useLive()
+  const { rows, state, isComplete } = useWatchedLive()
   const now = useNow()
   const [filters, setFilters] = useState(kept)
   kept = filters

@@ -6,9 +6,9 @@ import { durationInWords, relativeTime, shortDuration } from './words.ts'
 
 interface TimelineProps {
   readonly schedule: ScheduleDescription
-  /** Newest first. */
-  readonly runs: readonly RunDescription[]
-  readonly windows: readonly PreviewedWindow[]
+  /** Newest first; `undefined` where they are not known. */
+  readonly runs: readonly RunDescription[] | undefined
+  readonly windows: readonly PreviewedWindow[] | undefined
   readonly now: number
 }
 
@@ -25,7 +25,7 @@ interface Stop {
 /** The last runs and the next fires, in order, with the clock changes between them. */
 export function Timeline({ schedule, runs, windows, now }: TimelineProps) {
   const zone = schedule.timezone ?? VIEWER_ZONE
-  const past = runs
+  const past = (runs ?? [])
     .filter((run) => run.scheduledTime !== null)
     .slice(0, PAST)
     .reverse()
@@ -37,7 +37,7 @@ export function Timeline({ schedule, runs, windows, now }: TimelineProps) {
         title: isManual ? `${run.status}, run by hand` : run.status,
       }
     })
-  const next = windows.map(({ scheduledTime, dueAt }): Stop => {
+  const next = (windows ?? []).map(({ scheduledTime, dueAt }): Stop => {
     const delayMs = dueAt - scheduledTime
     return {
       at: scheduledTime,
@@ -53,6 +53,7 @@ export function Timeline({ schedule, runs, windows, now }: TimelineProps) {
     const mark = rail.current?.querySelector<HTMLElement>('.now')
     if (rail.current && mark) rail.current.scrollLeft = mark.offsetLeft - rail.current.clientWidth / 2
   }, [hasStops])
+  if (stops.length === 0 && (runs === undefined || windows === undefined)) return null
   if (stops.length === 0) return <p class="quiet">It has not run yet, and has no window to come.</p>
   return (
     <>

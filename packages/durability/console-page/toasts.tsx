@@ -19,6 +19,11 @@ export function say(text: string, isError = false): void {
   setTimeout(() => close(toast), isError ? 12_000 : 5_000)
 }
 
+export function closeAll(): void {
+  toasts = []
+  draw?.()
+}
+
 function close(toast: Toast): void {
   toasts = toasts.filter((one) => one !== toast)
   draw?.()

@@ -22,6 +22,7 @@ export interface SchedulesPage {
 export interface RunsPage {
   readonly runs: readonly RunDescription[]
   readonly cursor: string | null
+  readonly failed?: readonly string[]
 }
 
 export interface Windows {

@@ -248,6 +248,46 @@ describe('a schedule', () => {
     expect(await page.getByRole('link', { name: 'a/b:c%' }).count()).toBe(0)
   })
 
+  test('that somebody else has changed while it was edited is not replaced unasked', async () => {
+    const { call } = tests.worker
+    const saved = async () => (await call('GET', '/schedules/shared')).json()
+    await call('PUT', '/schedules/shared', { workflow: 'quick', every: '1h' })
+    const { page } = await open('#/schedules/shared/edit')
+    const note = page.getByRole('textbox', { name: 'Note' })
+    await note.fill('mine')
+    await call('PUT', '/schedules/shared', { workflow: 'quick', every: '2h' })
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('alert').getByText('revision 1 was opened, and 2 is saved').waitFor()
+    expect(await saved()).toMatchObject({ every: '2h', note: null, revision: 2 })
+
+    await page.getByRole('button', { name: 'Begin again with what is saved' }).click()
+    await page.waitForFunction(() => document.querySelector<HTMLInputElement>('[name=every]')?.value === '2h')
+    await note.fill('mine')
+    await call('PUT', '/schedules/shared', { workflow: 'quick', every: '3h' })
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('button', { name: 'Save over it' }).click()
+    await page.getByRole('heading', { name: 'shared' }).waitFor()
+    expect(await saved()).toMatchObject({ every: '2h', note: 'mine', revision: 4 })
+    await call('DELETE', '/schedules/shared')
+  })
+
+  test('is run once by an impatient double click on its page', async () => {
+    const { page } = await open('#/schedules/asleep')
+    const gate = Promise.withResolvers<void>()
+    let starts = 0
+    await page.route('**/trigger', async (route) => {
+      starts += 1
+      await gate.promise
+      await route.fulfill({ json: {} })
+    })
+    const button = page.getByRole('button', { name: 'Run now' })
+    await button.dblclick()
+    await button.click()
+    gate.resolve()
+    await page.locator('.toast').getByText('Started asleep').waitFor()
+    expect(starts).toBe(1)
+  })
+
   test('whose id is taken is not replaced', async () => {
     const { page } = await open('#/new')
     await page.getByRole('textbox', { name: 'Id' }).fill('asleep')

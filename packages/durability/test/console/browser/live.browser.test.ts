@@ -131,6 +131,80 @@ test('a token that ends while the page is open leads to the form for another', a
   await page.getByRole('heading', { name: 'daily' }).waitFor()
 })
 
+const refuse = (status: number, message: string) => ({
+  status,
+  json: { error: { name: 'Error', message } },
+})
+
+describe('what is typed', () => {
+  test('outlasts a token that ends, and even a wrong one after it', async () => {
+    const { page } = await open('#/schedules/daily/edit')
+    const note = page.getByRole('textbox', { name: 'Note' })
+    await note.fill('half a sentence')
+    await page.route('**/console/schedules?*', (route) => route.fulfill(refuse(401, 'It has ended')))
+    await page.getByRole('alert').getByText('It has ended').waitFor()
+    expect(await note.count()).toBe(0)
+    for (const token of ['not-the-token-of-this-console', 'for-the-browser-tests']) {
+      await page.getByLabel('Token').waitFor()
+      if (token === 'for-the-browser-tests') await page.unroute('**/console/schedules?*')
+      await page.getByLabel('Token').fill(token)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+    }
+    await note.waitFor()
+    expect(await note.inputValue()).toBe('half a sentence')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('Token').waitFor()
+    expect(await page.locator('textarea').count()).toBe(0)
+  })
+
+  test('outlasts a refusal, which is said and heals by itself', async () => {
+    const { page } = await open('#/schedules/daily/edit')
+    const note = page.getByRole('textbox', { name: 'Note' })
+    await note.fill('half a sentence')
+    await page.route('**/console/schedules?*', (route) =>
+      route.fulfill(refuse(403, 'The keys are not there')),
+    )
+    await page.getByRole('alert').getByText('Refused: The keys are not there').waitFor()
+    expect(await note.inputValue()).toBe('half a sentence')
+    await page.unroute('**/console/schedules?*')
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+    expect(await note.inputValue()).toBe('half a sentence')
+  })
+})
+
+describe('on the page of a schedule', () => {
+  test('each part that is refused says so in its place, and the others are shown', async () => {
+    const { page } = await open('#/')
+    await page.getByRole('link', { name: 'daily' }).waitFor()
+    await page.route('**/console/runs?*', (route) => route.fulfill(refuse(403, 'No runs')))
+    await page.route('**/console/schedules/daily', (route) => route.fulfill(refuse(403, 'No get')))
+    await page.route('**/console/schedules/daily/history?*', (route) =>
+      route.fulfill(refuse(403, 'No history')),
+    )
+    await page.getByRole('link', { name: 'daily' }).click()
+    await page.getByRole('heading', { name: 'daily' }).waitFor()
+    for (const text of ['The runs may not be seen: No runs', 'The decisions may not be seen: No history']) {
+      await page.getByText(text).first().waitFor()
+    }
+    await page.getByText('The schedule by itself may not be seen: No get').waitFor()
+    await page.getByRole('region', { name: 'Timeline' }).locator('.next').nth(9).waitFor()
+    expect(await page.getByText('has not run yet').count()).toBe(0)
+    expect(await page.getByRole('alert').count()).toBe(0)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+  })
+
+  test('no runs from a shard that is silent are not none', async () => {
+    const { page } = await open('#/')
+    await page.route('**/console/runs?*', (route) =>
+      route.fulfill({ json: { runs: [], cursor: null, failed: ['schedules-1 does not answer'] } }),
+    )
+    await page.getByRole('link', { name: 'daily' }).click()
+    await page.getByText('The runs could not be read: schedules-1 does not answer').first().waitFor()
+    expect(await page.getByText('has not run yet').count()).toBe(0)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+  })
+})
+
 test('the page works under its own policy, which allows nothing but its assets', async () => {
   const asked: string[] = []
   const { page, complaints } = await open('#/schedules/daily')
