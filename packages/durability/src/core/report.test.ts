@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest'
-import { callHook, report } from './report.ts'
+import { callHook, eventsTo, report } from './report.ts'
 
 const lines: unknown[] = []
 const settle = () => new Promise((resolve) => setImmediate(resolve))
@@ -58,4 +58,34 @@ test('a hook that hangs holds nobody up', async () => {
   callHook(() => new Promise(() => {}), undefined)
   await settle()
   expect(lines).toEqual([])
+})
+
+test('what is given up is logged also where nobody listens, and nothing else is', () => {
+  const clock = { now: () => 5, setTimer: () => ({ cancel: () => undefined }) }
+  const tell = eventsTo<{ readonly key: string }, { readonly type: string }>(
+    clock,
+    null,
+    'run',
+    'dead_letter',
+  )
+  tell({ key: 'a' }, { type: 'started' })
+  tell({ key: 'a' }, { type: 'dead_lettered' })
+  expect(reported()).toEqual([
+    { event: 'durability.dead_letter', entityKind: 'run', timestamp: 5, key: 'a', type: 'dead_lettered' },
+  ])
+})
+
+test('a listener is told what is given up as well as it is logged', () => {
+  const told: unknown[] = []
+  const clock = { now: () => 5, setTimer: () => ({ cancel: () => undefined }) }
+  const hook = (event: unknown) => told.push(event)
+  const tell = eventsTo<{ readonly key: string }, { readonly type: string }>(
+    clock,
+    hook,
+    'run',
+    'dead_letter',
+  )
+  tell({ key: 'a' }, { type: 'dead_lettered' })
+  expect(told).toEqual([{ entityKind: 'run', timestamp: 5, key: 'a', type: 'dead_lettered' }])
+  expect(reported()).toHaveLength(1)
 })
