@@ -118,7 +118,7 @@ describe('over time', () => {
     live.stop()
   })
 
-  test('a list that is watched asks 42 times a minute', async () => {
+  test('a list that is watched asks 40 times a minute', async () => {
     const server = new FakeServer()
     server.put(described('a'))
     const live = new LiveSchedules(server)

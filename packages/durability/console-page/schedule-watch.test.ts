@@ -62,6 +62,19 @@ describe('while nothing happens', () => {
     ])
   })
 
+  test('a minute of one that fires all the time is 80 requests', async () => {
+    const { server, watch, tick } = setup()
+    watch.start()
+    await tick()
+    server.asked.length = 0
+    for (let looks = 0; looks < 20; looks += 1) {
+      server.schedule = described('a', { lastRunId: `run-${looks}` })
+      await tick(3_000)
+    }
+    watch.stop()
+    expect(server.asked).toHaveLength(80)
+  })
+
   test('a page that is left or hidden asks nothing', async () => {
     const { server, watch, tick } = setup()
     watch.start()

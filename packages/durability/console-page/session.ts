@@ -23,6 +23,6 @@ export const live: LiveSchedules = new LiveSchedules({
 /** Whether that was a 401; then the sign-in shows at once, instead of after the next look. */
 export function isSignedOut(error: unknown): boolean {
   const isIt = error instanceof ApiError && error.status === 401
-  if (isIt) live.start()
+  if (isIt && live.state === 'ready') live.start()
   return isIt
 }
