@@ -74,6 +74,18 @@ describe('a form', () => {
     })
   })
 
+  test('creates again what was deleted meanwhile as it was: paused, with its note', async () => {
+    const schedules = setup()
+    const definition = { id: 'a', workflow: 'quick', every: '1m', note: 'mine', paused: true } as const
+    const opened = await schedules.create(definition)
+    await schedules.delete('a')
+    const body = definitionOf(valuesOf(opened), opened, true)
+    expect(await schedules.create({ id: 'a', ...body } as unknown as ScheduleDefinition)).toMatchObject({
+      paused: true,
+      note: 'mine',
+    })
+  })
+
   test('changes what is touched, and only that', async () => {
     const schedules = setup()
     const before = await schedules.create({

@@ -97,9 +97,14 @@ export class FieldError extends Error {
  *
  * @param edited What the form was filled with. Of that, what was not touched is sent as it was; paused and a note are not
  * sent then at all, for somebody else may have changed them meanwhile.
+ * @param isNew There is nothing that could keep them: they are sent.
  * @throws FieldError for text that is no JSON.
  */
-export function definitionOf(values: FormValues, edited?: ScheduleDescription): Record<string, unknown> {
+export function definitionOf(
+  values: FormValues,
+  edited?: ScheduleDescription,
+  isNew: boolean = edited === undefined,
+): Record<string, unknown> {
   const { kind, concurrencyKey, concurrencyLimit } = values
   const before = edited && valuesOf(edited)
   const isTouched = (name: keyof FormValues) => before === undefined || before[name] !== values[name]
@@ -111,8 +116,8 @@ export function definitionOf(values: FormValues, edited?: ScheduleDescription): 
     overlap: values.overlap,
     catchup: values.catchup,
     jitter: durationOf(values.jitter),
-    paused: isTouched('paused') ? values.paused : undefined,
-    note: isTouched('note') ? noteOf(values.note, edited) : undefined,
+    paused: isNew || isTouched('paused') ? values.paused : undefined,
+    note: isNew || isTouched('note') ? noteOf(values.note, edited) : undefined,
     namespace: values.namespace === '' ? undefined : values.namespace,
     tags: edited !== undefined && !isTouched('tags') ? edited.tags : tagsOf(values.tags),
     searchAttributes: jsonOf('searchAttributes', values.searchAttributes),

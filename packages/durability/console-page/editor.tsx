@@ -81,7 +81,7 @@ export function Editor({ schedule, onReload }: EditorProps) {
         {
           read: () => readSchedule(id),
           write: (isNew) => {
-            const body = definitionOf(values, schedule)
+            const body = definitionOf(values, schedule, isNew)
             return api<ScheduleDescription>(scheduleAt(id), { method: 'PUT', body, isNew })
           },
         },
