@@ -14,6 +14,8 @@ const EXCLUDED = ['**/node_modules/**', '**/dist/**', '**/.wrangler/**']
 
 export default defineConfig({
   test: {
+    // One less than there are cores is the default: on two cores one of them would idle.
+    maxWorkers: '100%',
     projects: [
       {
         test: {
