@@ -38,7 +38,8 @@ export function SchedulesChip() {
         role="dialog"
         tabIndex={-1}
         aria-label="Schedules, the soonest first"
-        onToggle={(event) => setOpen(event.newState === 'open')}
+        // Before it shows, so that the next Tab leads into it.
+        onBeforeToggle={(event) => setOpen(event.newState === 'open')}
       >
         {isOpen && <Soonest />}
       </div>

@@ -57,7 +57,7 @@ test('the popover opens, acts and closes by keyboard, and the focus goes back to
   await page.getByRole('link', { name: 'first' }).waitFor()
   await tabTo(page, '2 schedules · 1 paused')
   await page.keyboard.press('Enter')
-  await page.getByRole('dialog').waitFor()
+  await page.getByRole('dialog').getByRole('link', { name: 'first' }).waitFor()
   await tabTo(page, 'first')
   await tabTo(page, 'Pause first')
   await page.keyboard.press('Enter')
@@ -155,4 +155,24 @@ test('what scrolls is reached by keyboard', async () => {
   const before = await scrolled()
   await page.keyboard.press('ArrowRight')
   await expect.poll(scrolled).toBeGreaterThan(before)
+})
+
+test.each(['mover', 'stayer'])('when rows change places, the focus stays in that of %s', async (focused) => {
+  const { call } = tests.worker
+  const put = (id: string, every: string) => call('PUT', `/schedules/${id}`, { workflow: 'quick', every })
+  const ids = async () =>
+    (await page.locator('.scroller .id').allTextContents()).filter((id) => /mover|stayer/.test(id))
+  const placed = (order: readonly string[]) => expect.poll(ids, { timeout: 10_000 }).toEqual(order)
+  await put('mover', '1h')
+  await put('stayer', '24h')
+  const { page } = await view(tests.browser, `${tests.worker.console}/`)
+  await page.getByRole('link', { name: 'mover' }).waitFor()
+  await tabTo(page, `Pause ${focused}`)
+  await put('mover', '72h')
+  await placed(['stayer', 'mover'])
+  await until(page, `Pause ${focused}`)
+  await put('mover', '1h')
+  await placed(['mover', 'stayer'])
+  await until(page, `Pause ${focused}`)
+  for (const id of ['mover', 'stayer']) await call('DELETE', `/schedules/${id}`)
 })
