@@ -38,8 +38,9 @@ export function SchedulesChip() {
         role="dialog"
         tabIndex={-1}
         aria-label="Schedules, the soonest first"
-        // Before it shows, so that the next Tab leads into it.
-        onBeforeToggle={(event) => setOpen(event.newState === 'open')}
+        // Filled before it shows, so that the next Tab leads into it; emptied after it has given the focus back.
+        onBeforeToggle={(event) => event.newState === 'open' && setOpen(true)}
+        onToggle={(event) => event.newState === 'closed' && setOpen(false)}
       >
         {isOpen && <Soonest />}
       </div>
