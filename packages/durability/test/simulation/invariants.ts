@@ -90,7 +90,7 @@ export class Invariants {
     // Behind the platform's clock an alarm comes too early twice, before a pass waits for its time: that of a tick, and
     // that of each delivery.
     const isBehind = clock.platformNow() > clock.now()
-    this.#spin.allow(isBehind ? (recorded + failed + ended) * 3 : recorded + failed)
+    this.#spin.allow((recorded + failed + ended) * (isBehind ? 3 : 1))
     if (failed > 0) this.excuses.extraordinary = true
     this.#checkCost(stored, recorded)
     this.#checkDefinition(definition, stored.runs, now)

@@ -31,6 +31,7 @@ test.each([
     'retries of deliveries behind the platform’s clock wait for their time after two early alarms',
   ],
   [20_268_454, 'a pass that other code began costs the alarms of its hand-off'],
+  [118_046_863, 'retries that came due one after the other, each with its alarm, are no spin'],
   [20_268_963, 'a delivery that comes due as another ends follows it within two milliseconds'],
 ])('long seed %d: %s', async (seed) => {
   expect((await playLong(seed)).failure).toBeUndefined()
