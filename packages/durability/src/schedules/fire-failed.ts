@@ -8,7 +8,7 @@ import type { EngineParts } from './parts.ts'
 import { windowRunId } from './run-id.ts'
 import { statusWithin } from './start-within.ts'
 import type { RunRow, ScheduleRow } from './store.ts'
-import { absentWith, superseded } from './superseded.ts'
+import { failedTooOften, pausing } from './superseded.ts'
 
 /**
  * A start that can never succeed as things are: recorded, and on to the next window. Not while there is a run that
@@ -84,13 +84,7 @@ export async function pauseBroken(
   now: number,
   error: unknown,
 ): Promise<void> {
-  const lastError = errorText(error)
-  const patch = { ...placedAt(row, null), finished: false, paused: true, lastError, updatedAt: now }
-  const decisions = [
-    ...(await superseded(engine, row, now, lastError)),
-    decided(row, 'paused', now, { reason: lastError }),
-  ]
-  await moveOn(engine, row, { patch, decisions, absent: absentWith(row, decisions) })
+  await moveOn(engine, row, await pausing(engine, row, now, errorText(error), { finished: false }))
 }
 
 export async function pauseFailing(
@@ -100,7 +94,7 @@ export async function pauseFailing(
   now: number,
   failures: number,
 ): Promise<Step> {
-  const lastError = `Paused after ${failures} failed runs in a row`
+  const lastError = failedTooOften(failures)
   const patch = { ...placedAt(row, null), finished: false, paused: true, failures, lastError, updatedAt: now }
   const decisions = [
     decided(row, 'superseded', now, { window, reason: lastError }),

@@ -4,11 +4,11 @@ import { ScheduledRunInterruptedError, ScheduledRunTimeoutError } from '../core/
 import { within } from '../core/timers.ts'
 import { errorText } from './error-text.ts'
 import { MAX_WRITE_TRIES, READ_AHEAD } from './limits.ts'
-import { decided, type Move, moveOn, placedAt } from './moves.ts'
+import { type Move, moveOn } from './moves.ts'
 import type { EngineParts } from './parts.ts'
 import { endedAt, toStart } from './run-rows.ts'
 import { atOnce, LIVE_STATUSES, type RunPatch, type RunRow, type ScheduleRow } from './store.ts'
-import { absentWith, superseded } from './superseded.ts'
+import { failedTooOften, pausing } from './superseded.ts'
 
 /** The handlers of one engine: which run, which wait, and what becomes of those whose object died. */
 export interface ObjectRuns {
@@ -145,6 +145,7 @@ export function objectRunsOf(engine: EngineParts, boundTo: object): ObjectRuns {
         order: 'queue',
         limit: READ_AHEAD,
       })
+      // Nothing can have been stored and told of since: the store answers at once, and whoever stores awaits that too.
       ahead = [...waiting]
       othersWait = waiting.length === READ_AHEAD
     }
@@ -267,22 +268,5 @@ async function afterOutcome(
   const failures = status === 'complete' ? 0 : row.failures + 1
   if (failures === row.failures) return undefined
   if (failures < limit || row.paused) return { patch: { failures } }
-  const now = engine.now()
-  const lastError = `Paused after ${failures} failed runs in a row`
-  const decisions = [
-    ...(await superseded(engine, row, now, lastError)),
-    decided(row, 'paused', now, { reason: lastError }),
-  ]
-  return {
-    patch: {
-      ...placedAt(row, null),
-      finished: row.finished,
-      paused: true,
-      failures,
-      lastError,
-      updatedAt: now,
-    },
-    decisions,
-    absent: absentWith(row, decisions),
-  }
+  return pausing(engine, row, engine.now(), failedTooOften(failures), { finished: row.finished, failures })
 }

@@ -1,4 +1,4 @@
-import { decided } from './moves.ts'
+import { decided, type Move, placedAt } from './moves.ts'
 import type { EngineParts } from './parts.ts'
 import { windowRunId } from './run-id.ts'
 import type { DecisionRow, ScheduleRow } from './store.ts'
@@ -37,6 +37,24 @@ export function absentWith(row: ScheduleRow, decisions: readonly DecisionRow[] =
     ({ decision, scheduledTime, from }) => decision === 'superseded' && (from ?? scheduledTime) === window,
   )
   return isSuperseded && window !== null ? windowRunId(row.id, window) : undefined
+}
+
+/** Pauses the schedule of itself, for a reason: what is due is superseded. */
+export async function pausing(
+  engine: EngineParts,
+  row: ScheduleRow,
+  now: number,
+  reason: string,
+  more: Pick<ScheduleRow, 'finished'> & Partial<Pick<ScheduleRow, 'failures'>>,
+): Promise<Move> {
+  const decisions = [...(await superseded(engine, row, now, reason)), decided(row, 'paused', now, { reason })]
+  const patch = { ...placedAt(row, null), paused: true, lastError: reason, updatedAt: now, ...more }
+  return { patch, decisions, absent: absentWith(row, decisions) }
+}
+
+/** Why a schedule is paused by `pauseAfterFailures`. */
+export function failedTooOften(failures: number): string {
+  return `Paused after ${failures} failed runs in a row`
 }
 
 /**
