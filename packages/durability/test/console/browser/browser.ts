@@ -47,14 +47,18 @@ export async function startConsole(): Promise<ConsoleWorker> {
   const persistTo = mkdtempSync(join(tmpdir(), 'durability-console-'))
   const config = join(import.meta.dirname, 'wrangler.toml')
   let isStopped = false
-  let worker = await startWranglerDev({ config, persistTo })
+  // What a failure of the Worker, or of `wrangler dev`, is told by.
+  const onLine = (line: string, stream: 'stdout' | 'stderr') => {
+    if (stream === 'stderr') process.stderr.write(`${line}\n`)
+  }
+  let worker = await startWranglerDev({ config, persistTo, onLine })
   const { url } = worker
   const keepUp = async () => {
     for (;;) {
       await worker.ended
       if (isStopped) return
       process.stderr.write('wrangler dev ended by itself, and is started again\n')
-      worker = await startWranglerDev({ config, persistTo, port: Number(new URL(url).port) })
+      worker = await startWranglerDev({ config, persistTo, onLine, port: Number(new URL(url).port) })
     }
   }
   const kept = keepUp()

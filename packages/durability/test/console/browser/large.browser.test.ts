@@ -14,7 +14,7 @@ const SCROLLS = 3
 const tests = browserTests(async ({ url }) => {
   for (let from = 0; from < COUNT; from += PART) {
     const response = await fetch(`${url}/fill?from=${from}&to=${from + PART}`)
-    if (!response.ok) throw new Error(`fill: ${response.status}`)
+    if (!response.ok) throw new Error(`fill: ${response.status} ${await response.text()}`)
   }
 }, 240_000)
 
