@@ -2,8 +2,9 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, onTestFinished, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, onTestFinished, vi } from 'vitest'
 import { startWranglerDev } from '../../../../../examples/support/wrangler-dev.ts'
+import { TOOL_ENDED } from './tool-ended.ts'
 
 export const TOKEN = 'for-the-browser-tests'
 export const LOOKING_TOKEN = 'for-looking-only-tests'
@@ -32,12 +33,18 @@ export interface ConsoleWorker {
   stop(): Promise<void>
   /** Of the API and of the page. */
   readonly console: string
-  /** A call of the API as somebody who may do everything. */
+  /** How often `wrangler dev` ended by itself. */
+  readonly endings: number
+  /** A request that may be made twice: it is made again while `wrangler dev` is not there. */
+  reach(path: string, init?: RequestInit): Promise<Response>
+  /** A call of the API as somebody who may do everything; made again as with `reach`. */
   call(method: string, path: string, body?: object): Promise<Response>
 }
 
-/** ms for which a call is tried again while nothing answers. */
+/** ms for which a request is made again while the Worker cannot be reached. */
 const UNREACHABLE_MS = 20_000
+/** ms within which `wrangler dev` is gone after the failure that ends it. */
+const ENDING_MS = 2_000
 
 /**
  * The Worker of these tests, with a fresh state that goes when the process ends. `wrangler dev` ends when it loses one of
@@ -47,6 +54,7 @@ export async function startConsole(): Promise<ConsoleWorker> {
   const persistTo = mkdtempSync(join(tmpdir(), 'durability-console-'))
   const config = join(import.meta.dirname, 'wrangler.toml')
   let isStopped = false
+  let endings = 0
   // What a failure of the Worker, or of `wrangler dev`, is told by.
   const onLine = (line: string, stream: 'stdout' | 'stderr') => {
     if (stream === 'stderr') process.stderr.write(`${line}\n`)
@@ -57,17 +65,25 @@ export async function startConsole(): Promise<ConsoleWorker> {
     for (;;) {
       await worker.ended
       if (isStopped) return
-      process.stderr.write('wrangler dev ended by itself, and is started again\n')
+      endings += 1
+      // What it left behind holds the port.
+      await worker.kill()
+      process.stderr.write(`${TOOL_ENDED}, and is started again\n`)
       worker = await startWranglerDev({ config, persistTo, onLine, port: Number(new URL(url).port) })
     }
   }
   const kept = keepUp()
   const console = `${url}/console`
+  const reach = (path: string, init?: RequestInit) => reached(url + path, init)
   return {
     url,
     console,
+    get endings() {
+      return endings
+    },
+    reach,
     async call(method, path, body) {
-      const response = await reached(console + path, {
+      const response = await reach(`/console${path}`, {
         method,
         headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -84,17 +100,26 @@ export async function startConsole(): Promise<ConsoleWorker> {
   }
 }
 
-/** What is called here may be called twice. */
-async function reached(url: string, init: RequestInit): Promise<Response> {
+/** A connection that `wrangler dev` loses to the Worker is answered with a 500 of its own, in plain text. */
+async function reached(url: string, init?: RequestInit): Promise<Response> {
   const until = performance.now() + UNREACHABLE_MS
   for (;;) {
-    try {
-      return await fetch(url, init)
-    } catch (error) {
-      if (performance.now() > until) throw error
-      await new Promise((resolve) => setTimeout(resolve, 200))
-    }
+    const answer = await fetch(url, init).catch((error: unknown) => ({ error }))
+    const isThere = !('error' in answer) && (answer.status < 500 || isOfConsole(answer))
+    if (isThere) return answer
+    const why = 'error' in answer ? String(answer.error) : `${answer.status} ${await answer.text()}`
+    process.stderr.write(`${url} was not reached: ${why}\n`)
+    if (performance.now() > until) throw new Error(`${url} was not reached: ${why}`)
+    await delay(200)
   }
+}
+
+function isOfConsole({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('application/json') ?? false
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 /** Makes a schedule whose last run failed. */
@@ -134,6 +159,17 @@ export function browserTests(
     Object.assign(tests, { worker, browser })
     await prepare?.(worker)
   }, preparedWithinMs)
+  let endings = 0
+  beforeEach(() => {
+    endings = tests.worker?.endings ?? 0
+  })
+  afterEach(async ({ task }) => {
+    const until = performance.now() + ENDING_MS
+    while (task.result?.state === 'fail' && performance.now() < until) {
+      if (tests.worker?.endings !== endings) throw new Error(TOOL_ENDED)
+      await delay(50)
+    }
+  })
   afterAll(async () => {
     await Promise.all([tests.browser?.close(), tests.worker?.stop()])
   })
