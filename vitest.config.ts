@@ -10,6 +10,8 @@ const EXAMPLES = '**/*.examples.test.ts'
 const BROWSER = '**/*.browser.test.ts'
 /** What the tests of D1 apply, as users do. */
 const MIGRATIONS = join(import.meta.dirname, 'packages/durability/migrations')
+/** How many of the long races are run over the real stores. */
+const { RACE_SEEDS = '0' } = process.env
 const EXCLUDED = ['**/node_modules/**', '**/dist/**', '**/.wrangler/**']
 
 export default defineConfig({
@@ -27,7 +29,13 @@ export default defineConfig({
       },
       {
         plugins: [cloudflareTest({ wrangler: { configPath: './wrangler.toml', environment: 'test' } })],
-        test: { name: 'workerd', include: [WORKERD], exclude: EXCLUDED, testTimeout: 60_000 },
+        test: {
+          name: 'workerd',
+          include: [WORKERD],
+          exclude: EXCLUDED,
+          testTimeout: 60_000,
+          provide: { longRaces: Number(RACE_SEEDS) },
+        },
       },
       {
         plugins: [cloudflareTest({ wrangler: { configPath: './wrangler.toml', environment: 'examples' } })],

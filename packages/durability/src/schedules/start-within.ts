@@ -1,3 +1,4 @@
+import type { Clock } from '../core/clock.ts'
 import { StartTimeoutError } from './errors.ts'
 import { STATUS_TIMEOUT_MS } from './limits.ts'
 import type { EngineParts } from './parts.ts'
@@ -17,6 +18,19 @@ export function startWithin<T>(
     ;(async () => start())()
       .then(resolve, reject)
       .finally(() => timer.cancel())
+  })
+}
+
+/** Resolves when `work` has settled, at the latest after `ms`. */
+export function settledWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimer(resolve, ms)
+    // The runtime allows 10,000 timeouts at once, and when it is busy they are late: none is left behind.
+    const settled = () => {
+      timer.cancel()
+      resolve()
+    }
+    work.then(settled, settled)
   })
 }
 

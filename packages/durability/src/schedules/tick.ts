@@ -1,8 +1,8 @@
 import { report } from '../core/report.ts'
-import { wait } from '../core/timers.ts'
 import { fireDue } from './fire.ts'
 import { BATCHES_PER_PASS, DUE_BATCH, OUTSIDE_STARTS, RECORDING_MS, START_PLACE_MS } from './limits.ts'
 import type { EngineParts } from './parts.ts'
+import { settledWithin } from './start-within.ts'
 import { atOnce, type ScheduleKey, type ScheduleRow } from './store.ts'
 
 /** Fires what is due, and knows what it is at. One for each engine. */
@@ -101,9 +101,7 @@ export function tickerOf(engine: EngineParts): Ticker {
         if (isLate) return { started, more: true }
         const firing = fireOne(row, now, late)
         started.push(firing)
-        const place: Promise<unknown> = Promise.race([firing, wait(clock, START_PLACE_MS)]).finally(() =>
-          places.delete(place),
-        )
+        const place = settledWithin(clock, START_PLACE_MS, firing).then(() => void places.delete(place))
         places.add(place)
       }
       const last = due.at(-1)
@@ -153,7 +151,7 @@ export function tickerOf(engine: EngineParts): Ticker {
       const all = answered.finally(() => timer.cancel())
       if (inFlight.size > 0) {
         engine.hold(all)
-        await Promise.race([answered, wait(clock, START_PLACE_MS)])
+        await settledWithin(clock, START_PLACE_MS, answered)
       } else await all
       return more
     },

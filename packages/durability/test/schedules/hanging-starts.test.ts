@@ -51,13 +51,14 @@ async function setup(isHanging: (n: number) => boolean) {
   /** Starts that have no answer yet, with when they were asked for. */
   const open = new Map<string, number>()
   const started: { readonly scheduleId: string; readonly at: number }[] = []
-  const seen = { mostOpen: 0, mostWithin: 0, attempts: 0 }
+  const seen = { mostOpen: 0, mostWithin: 0, mostTimers: 0, attempts: 0 }
   const work = dispatch(async ({ scheduleId }) => {
     const id = String(scheduleId)
     open.set(id, Date.now())
     seen.mostOpen = Math.max(seen.mostOpen, open.size)
     const within = [...open.values()].filter((at) => Date.now() - at < 1_000)
     seen.mostWithin = Math.max(seen.mostWithin, within.length)
+    seen.mostTimers = Math.max(seen.mostTimers, vi.getTimerCount())
     if (hanging.has(id)) {
       seen.attempts += 1
       await new Promise(() => {})
@@ -172,6 +173,16 @@ describe.each([
     await vi.advanceTimersByTimeAsync(START_TIMEOUT_MS)
     expect(await first).toHaveLength(DUE - HANGING)
   })
+})
+
+test('1,000 starts have few timers at a time, and a tick leaves none behind', async () => {
+  const { engine, started, seen } = await setup(() => false)
+  const ticking = engine.schedules.tick().then(() => vi.getTimerCount())
+  await vi.advanceTimersByTimeAsync(START_TIMEOUT_MS)
+  expect(await ticking).toBe(0)
+  expect(started).toHaveLength(DUE)
+  // The tick has two, and each of six starts its limit, its place and what the store or the receiver takes.
+  expect(seen.mostTimers).toBeLessThanOrEqual(2 + 6 * 3)
 })
 
 test('a Workflow that does not say how its last run is doing holds up nothing else either', async () => {
