@@ -149,6 +149,8 @@ const retries = [
   ),
 ]
 
+const NO_TIMERS = ['test/workerd/no-timers.workerd.test.ts']
+
 const timers = mutantsOf(
   'core/timers.ts',
   ['src/core/timers.test.ts'],
@@ -165,7 +167,13 @@ const timers = mutantsOf(
       LIMITS,
     ],
     ['Each look at the signal makes another one', 'made ??= new AbortController()', 'new AbortController()'],
-    ['The timer of a handler that has ended is left', '.finally(() => timer.cancel())', ''],
+    ['The timer of a handler that has ended is left', '.finally(() => timer?.cancel())', ''],
+    [
+      'A run is not called when the runtime refuses the timer of its limit',
+      'const timer = timerIfAny(clock, ms, () => {',
+      'clock.setTimer(() => {}, ms).cancel()\n    const timer = timerIfAny(clock, ms, () => {',
+      NO_TIMERS,
+    ],
     ['A timer that fires before its time is believed', 'ms > 0 && ms < last', 'ms > 0 && last === NEVER'],
     ['A clock that was set back is waited for', 'ms > 0 && ms < last', 'ms > 0', REG_OUTCOMES],
   ],

@@ -1,5 +1,6 @@
 import { type Mutant, mutantsOf } from '../mutant.ts'
 
+const NO_TIMERS = ['test/workerd/no-timers.workerd.test.ts']
 const ALARM = ['test/workerd/physical-alarm.workerd.test.ts']
 const FAILING = ['test/workerd/failing-passes.workerd.test.ts']
 const HELPERS = ['test/workerd/helpers.workerd.test.ts']
@@ -174,6 +175,24 @@ const passes = mutantsOf('core/scheduler.ts', ALARM, [
   ],
   ['The info of a pass is not passed on', 'passInfo = info', '', FAILING],
   ['A timer in memory outlives the work it was set for', 'if (!isAwake()) setTimer(NEVER)', '', HISTORY],
+  [
+    'A timer in memory that the runtime refuses stops the pass',
+    'timer = timerIfAny(clock, ms, () => orAlarmLost(() => runDue(true)))',
+    'timer = clock.setTimer(() => orAlarmLost(() => runDue(true)), ms)',
+    NO_TIMERS,
+  ],
+  [
+    'A hand-off for which the runtime refuses the timer stops the pass',
+    'const handoff = timerIfAny(clock,',
+    'clock.setTimer(() => {}, 1).cancel()\n      const handoff = timerIfAny(clock,',
+    NO_TIMERS,
+  ],
+  [
+    'An early pass that cannot wait is not armed again',
+    'alarmMinDelayMs)).catch(() => {})',
+    'alarmMinDelayMs))',
+    NO_TIMERS,
+  ],
   [
     'A timer in memory is set where nothing keeps the object alive',
     'const ms = isAwake() ? Math.max(delayMs, 1) : NEVER',

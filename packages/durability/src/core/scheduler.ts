@@ -7,7 +7,7 @@ import { permits } from './permits.ts'
 import { physicalAlarm } from './physical-alarm.ts'
 import { callHook, report } from './report.ts'
 import type { AlarmInfo, ObjectState } from './state.ts'
-import { wait } from './timers.ts'
+import { timerIfAny, wait } from './timers.ts'
 
 export interface DurabilitySchedulerOptions {
   /** The object's own `ctx`. */
@@ -122,7 +122,7 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
     if (ms === timerMs) return
     timerMs = ms
     timer?.cancel()
-    if (ms < NEVER) timer = clock.setTimer(() => orAlarmLost(() => runDue(true)), ms)
+    if (ms < NEVER) timer = timerIfAny(clock, ms, () => orAlarmLost(() => runDue(true)))
   }
 
   /** The platform does not retry a pass that has armed once: while work is held, memory does. */
@@ -323,10 +323,10 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
       // Whoever waits sees the rejection; when nobody does there is nobody left to tell.
       pass.promise.catch(() => {})
       let isOver = false
-      const handoff = clock.setTimer(() => {
+      const handoff = timerIfAny(clock, settings.alarmHandoffMs, () => {
         isOver = true
         pass.resolve()
-      }, settings.alarmHandoffMs)
+      })
       passes.add(pass)
       joinAt = NEVER
       passInfo = info
@@ -344,7 +344,8 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
         if (isIdle && neededAt < NEVER && expectedAt < NEVER && expectedAt > clock.now()) {
           earlyPasses += 1
           if (earlyPasses > 1) {
-            await wait(clock, Math.min(neededAt - clock.now(), alarmMinDelayMs))
+            // Where no timer is to be had it is armed again all the same.
+            await wait(clock, Math.min(neededAt - clock.now(), alarmMinDelayMs)).catch(() => {})
             runDue()
           }
         }
@@ -360,7 +361,7 @@ function schedulerOf(options: DurabilitySchedulerOptions): Scheduler {
         if (isHeld()) orAlarmLost(arm)
         throw error
       } finally {
-        handoff.cancel()
+        handoff?.cancel()
         passes.delete(pass)
         if (!isAwake()) setTimer(NEVER)
       }

@@ -1,6 +1,18 @@
-import type { Clock } from './clock.ts'
+import type { Clock, Timer } from './clock.ts'
 import { NEVER } from './limits.ts'
 import { callHook } from './report.ts'
+
+/**
+ * A timer that can be done without: the runtime allows 10,000 at once, and one that it refuses, because other code of the
+ * object has them all, must stop neither a pass nor a run.
+ */
+export function timerIfAny(clock: Clock, ms: number, fire: () => void): Timer | undefined {
+  try {
+    return clock.setTimer(fire, ms)
+  } catch {
+    return undefined
+  }
+}
 
 /** Resolves after `ms` of the runtime's own timer, whatever the wall clock does meanwhile. */
 export function wait(clock: Clock, ms: number): Promise<void> {
@@ -37,12 +49,12 @@ export function within<Input extends object>(
   let made: AbortController | undefined
   const controller = () => (made ??= new AbortController())
   return new Promise((resolve, reject) => {
-    const timer = clock.setTimer(() => {
+    const timer = timerIfAny(clock, ms, () => {
       const error = late()
       reject(error)
       // The runtime throws here what a listener of the signal throws.
       callHook(() => controller().abort(error), undefined)
-    }, ms)
+    })
     // An async function runs its first part, the call, at once; what it throws is a rejection like any other.
     const call = async () =>
       handler({
@@ -53,7 +65,7 @@ export function within<Input extends object>(
       })
     call()
       .then(resolve, reject)
-      .finally(() => timer.cancel())
+      .finally(() => timer?.cancel())
   })
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts'
+import { timerIfAny } from '../core/timers.ts'
 import { StartTimeoutError } from './errors.ts'
 import { STATUS_TIMEOUT_MS } from './limits.ts'
 import type { EngineParts } from './parts.ts'
@@ -12,22 +13,22 @@ export function startWithin<T>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(new StartTimeoutError(startTimeoutMs))
-    const timer = clock.setTimer(giveUp, startTimeoutMs)
+    const timer = timerIfAny(clock, startTimeoutMs, giveUp)
     late.then(giveUp, giveUp)
     // An async function runs its first part, the call, at once; what it throws is a rejection like any other.
     ;(async () => start())()
       .then(resolve, reject)
-      .finally(() => timer.cancel())
+      .finally(() => timer?.cancel())
   })
 }
 
 /** Resolves when `work` has settled, at the latest after `ms`. */
 export function settledWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
-    const timer = clock.setTimer(resolve, ms)
+    const timer = timerIfAny(clock, ms, resolve)
     // The runtime allows 10,000 timeouts at once, and when it is busy they are late: none is left behind.
     const settled = () => {
-      timer.cancel()
+      timer?.cancel()
       resolve()
     }
     work.then(settled, settled)

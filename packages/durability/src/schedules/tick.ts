@@ -1,4 +1,5 @@
 import { report } from '../core/report.ts'
+import { timerIfAny } from '../core/timers.ts'
 import { fireDue } from './fire.ts'
 import { BATCHES_PER_PASS, DUE_BATCH, OUTSIDE_STARTS, RECORDING_MS, START_PLACE_MS } from './limits.ts'
 import type { EngineParts } from './parts.ts'
@@ -117,8 +118,8 @@ export function tickerOf(engine: EngineParts): Ticker {
     const over = Promise.withResolvers<void>()
     const { startTimeoutMs, maxFiresPerTick } = engine
     const timers = [
-      clock.setTimer(late.resolve, startTimeoutMs - Math.min(RECORDING_MS, startTimeoutMs / 10)),
-      clock.setTimer(over.resolve, startTimeoutMs),
+      timerIfAny(clock, startTimeoutMs - Math.min(RECORDING_MS, startTimeoutMs / 10), late.resolve),
+      timerIfAny(clock, startTimeoutMs, over.resolve),
     ]
     const fired: string[][] = []
     try {
@@ -132,7 +133,7 @@ export function tickerOf(engine: EngineParts): Ticker {
       await Promise.race([all, over.promise])
       if (inFlight.size > 0) engine.hold(all)
     } finally {
-      for (const timer of timers) timer.cancel()
+      for (const timer of timers) timer?.cancel()
     }
     return fired.flat()
   }
@@ -147,8 +148,8 @@ export function tickerOf(engine: EngineParts): Ticker {
       const { started, more } = await fireAll(now, limits, late, passed)
       passed.unfired = Number(more)
       const answered = Promise.all(started)
-      const timer = clock.setTimer(resolve, engine.startTimeoutMs)
-      const all = answered.finally(() => timer.cancel())
+      const timer = timerIfAny(clock, engine.startTimeoutMs, resolve)
+      const all = answered.finally(() => timer?.cancel())
       if (inFlight.size > 0) {
         engine.hold(all)
         await settledWithin(clock, START_PLACE_MS, answered)

@@ -1,3 +1,4 @@
+import type { Clock, Timer } from '../../../src/core/clock.ts'
 import { DurabilityScheduler } from '../../../src/index.ts'
 import {
   DurabilityEngine,
@@ -19,6 +20,8 @@ export interface ObjectSetup extends Partial<Omit<DurabilityEngineOptions, 'stor
   readonly behaviour?: (run: RunToStart) => Behaviour
   readonly object?: SimulatedObjectOptions
   readonly withoutScheduler?: boolean
+  /** Stands before each timer that the package sets. */
+  readonly setTimer?: (set: () => Timer) => Timer
 }
 
 /** An engine in a simulated object, driven by its alarm; what its handlers do is told by the test. */
@@ -26,13 +29,18 @@ export function objectSetup({
   behaviour = () => ({}),
   object: objectOptions,
   withoutScheduler,
+  setTimer = (set) => set(),
   ...options
 }: ObjectSetup = {}) {
   /** Calls of handlers that began, and that ended, as the outside world saw them. */
   const calls: { readonly runId: string; readonly at: number; readonly signal: AbortSignal }[] = []
   const ended: string[] = []
   const object = simulateObject((ctx, clock, life) => {
-    const scheduler = withoutScheduler ? undefined : new DurabilityScheduler({ context: ctx, clock })
+    const given: Clock = {
+      now: () => clock.now(),
+      setTimer: (fire, delayMs) => setTimer(() => clock.setTimer(fire, delayMs)),
+    }
+    const scheduler = withoutScheduler ? undefined : new DurabilityScheduler({ context: ctx, clock: given })
     const handler = life.guard(async (run: RunToStart & { readonly signal: AbortSignal }) => {
       calls.push({ runId: run.runId, at: clock.now(), signal: run.signal })
       const { takesMs = 0, throws, ignoresAbort } = behaviour(run)
