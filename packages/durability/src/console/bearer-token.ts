@@ -30,14 +30,16 @@ export function bearerToken(tokens: string | readonly BearerToken[]): Authorize<
     // A secret that was stored with the end of its line would keep everyone out, and nobody would see why.
     if (!/^[\x21-\x7e]+$/.test(token)) throw new RangeError(`${at} must be printable ASCII without blanks`)
   })
-  const digests = known.map(({ token }) => digestOf(token))
+  // Kept once it is there. A promise of a request that was cut off never settles.
+  let digests: readonly Uint8Array[] | undefined
 
   return async (request, action) => {
     const [, given] = /^Bearer +([^ ]+) *$/i.exec(request.headers.get('authorization') ?? '') ?? []
     if (given === undefined) throw new UnauthenticatedError('A bearer token is needed')
     const digest = await digestOf(given)
     let found: BearerToken | undefined
-    for (const [index, other] of (await Promise.all(digests)).entries()) {
+    digests ??= await Promise.all(known.map(({ token }) => digestOf(token)))
+    for (const [index, other] of digests.entries()) {
       if (isEqual(digest, other)) found = known[index]
     }
     if (found === undefined) throw new UnauthenticatedError('The bearer token is not known')

@@ -212,8 +212,11 @@ function engineOf(options: DurabilityEngineOptions) {
     },
     hold(work) {
       const settled = work.catch((error: unknown) => report('schedules.failed', error))
-      held.add(settled)
-      settled.finally(() => held.delete(settled))
+      // Over a store that is no object's, a request that was cut off leaves what never settles.
+      if (store.boundTo !== undefined) {
+        held.add(settled)
+        settled.finally(() => held.delete(settled))
+      }
       port?.hold(settled)
     },
     get objectRuns() {

@@ -40,6 +40,8 @@ export const BATCHES_PER_PASS = 10
 export const OUTSIDE_STARTS = 6
 /** ms after which a start without an answer gives its place back. */
 export const START_PLACE_MS = 1_000
+/** Of `startTimeoutMs`: a fire that takes longer is nobody's any more. By the next minute's tick it is taken up again. */
+export const LONGEST_FIRE = 1.5
 /** ms of `startTimeoutMs`, a tenth of it at most, in which a tick writes down which starts had no answer. */
 export const RECORDING_MS = 1_000
 /** ms in which a Workflow has to say how an instance is doing. */

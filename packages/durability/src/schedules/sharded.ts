@@ -68,7 +68,7 @@ export function shardedSchedules(objects: ScheduleObjects, { shards }: ShardedOp
   check('objects', objects, 'object')
   check('objects.getByName', objects.getByName, 'function')
   checkInteger('options.shards', shards, 1, 1_000)
-  let confirmed: Promise<unknown> | undefined
+  let isConfirmed = false
 
   const ask = async (shard: number, verb: ObjectVerb, args: readonly unknown[]): Promise<unknown> => {
     let answer: Answer
@@ -81,12 +81,10 @@ export function shardedSchedules(objects: ScheduleObjects, { shards }: ShardedOp
   }
 
   /** The first object knows how many there are; one that is new would not. What it is asked reads one row. */
-  const confirm = () => {
-    confirmed ??= ask(0, 'get', ['shards']).catch((error: unknown) => {
-      confirmed = undefined
-      throw error
-    })
-    return confirmed
+  const confirm = async () => {
+    // Not the promise is kept: one of a request that was cut off never settles, and all others would wait for it.
+    if (!isConfirmed) await ask(0, 'get', ['shards'])
+    isConfirmed = true
   }
 
   const one = async <T>(id: string, verb: ObjectVerb, args: readonly unknown[]): Promise<T> => {

@@ -1,7 +1,14 @@
 import { report } from '../core/report.ts'
 import { timerIfAny } from '../core/timers.ts'
 import { fireDue } from './fire.ts'
-import { BATCHES_PER_PASS, DUE_BATCH, OUTSIDE_STARTS, RECORDING_MS, START_PLACE_MS } from './limits.ts'
+import {
+  BATCHES_PER_PASS,
+  DUE_BATCH,
+  LONGEST_FIRE,
+  OUTSIDE_STARTS,
+  RECORDING_MS,
+  START_PLACE_MS,
+} from './limits.ts'
 import type { EngineParts } from './parts.ts'
 import { settledWithin } from './start-within.ts'
 import { atOnce, type ScheduleKey, type ScheduleRow } from './store.ts'
@@ -22,6 +29,13 @@ export interface Ticker {
   settled(): Promise<void>
 }
 
+/** A start that has not been answered. */
+interface UnderWay {
+  readonly answered: Promise<string[]>
+  /** Epoch ms of the runtime's clock. */
+  readonly since: number
+}
+
 /** How far a pass has come. */
 interface Progress {
   /** Of the batch at hand, and one more when others may follow. */
@@ -33,7 +47,16 @@ interface Progress {
 export function tickerOf(engine: EngineParts): Ticker {
   const { store, clock, namespace } = engine
   /** Schedules whose start is under way: no other tick of this engine takes them up. */
-  const inFlight = new Map<string, Promise<string[]>>()
+  const inFlight = new Map<string, UnderWay>()
+  const longestMs = engine.startTimeoutMs * LONGEST_FIRE
+
+  /** What takes longer than a start may is given up: the request that made it was cut off, and with it all it waits for. */
+  const dropLost = () => {
+    for (const [id, { since }] of inFlight) {
+      // A clock that was set back does not make it wait for as long as the step.
+      if (Math.abs(clock.now() - since) >= longestMs) inFlight.delete(id)
+    }
+  }
 
   /** The pass at work, or the last one. */
   let passed: Progress = { unfired: 0, handlers: 0 }
@@ -58,8 +81,11 @@ export function tickerOf(engine: EngineParts): Ticker {
         report('schedules.fire_failed', error, { schedule: row.id })
         return []
       })
-      .finally(() => inFlight.delete(row.id))
-    inFlight.set(row.id, firing)
+      .finally(() => {
+        if (inFlight.get(row.id) === underWay) inFlight.delete(row.id)
+      })
+    const underWay: UnderWay = { answered: firing, since: clock.now() }
+    inFlight.set(row.id, underWay)
     return firing
   }
 
@@ -70,6 +96,7 @@ export function tickerOf(engine: EngineParts): Ticker {
     late: Promise<unknown>,
     progress: Progress = { unfired: 0, handlers: 0 },
   ) => {
+    dropLost()
     const places = new Set<Promise<unknown>>()
     const started: Promise<string[]>[] = []
     let isLate = false
@@ -159,6 +186,7 @@ export function tickerOf(engine: EngineParts): Ticker {
 
     nextDueAt(now) {
       const soonest = engine.soonest.get(() => atOnce(store.nextDueAt(namespace)))
+      dropLost()
       // One in flight that is not due any more has been moved on.
       if (inFlight.size === 0 || soonest === undefined || soonest > now) return soonest
       const due = atOnce(store.listSchedules({ namespace, dueBy: Infinity, limit: inFlight.size + 1 }))
@@ -168,7 +196,10 @@ export function tickerOf(engine: EngineParts): Ticker {
     hasMore: () => passed.unfired > 0 || passed.handlers > 1,
 
     async settled() {
-      while (inFlight.size > 0) await Promise.all(inFlight.values())
+      for (; inFlight.size > 0; dropLost()) {
+        const all = [...inFlight.values()].map(({ answered }) => answered)
+        await settledWithin(clock, longestMs, Promise.all(all))
+      }
     },
   }
 }

@@ -34,6 +34,14 @@ describe('a bearer token', () => {
     })
   })
 
+  test('is known also after the request in which it was set up was cut off', async () => {
+    const cut = vi.spyOn(crypto.subtle, 'digest').mockReturnValue(new Promise(() => {}))
+    const authorize = bearerToken(secret)
+    void authorize(withToken(secret), 'schedules.list')
+    cut.mockRestore()
+    expect(await authorize(withToken(secret), 'schedules.list')).toBe('token')
+  })
+
   test('for looking only lets nobody change anything', async () => {
     const authorize = bearerToken([{ token: secret, actions: READ_ACTIONS }])
     expect(await authorize(withToken(secret), 'schedules.list')).toBe('token')

@@ -241,3 +241,37 @@ test('a tick is over in time also when a Workflow neither starts nor says whethe
     { decision: 'start_failed', scheduledTime: WINDOW },
   ])
 })
+
+test('a fire whose store never answers, as in a request that was cut off, is taken up again, and drain does not wait for it', async () => {
+  const rows = memoryStore()
+  const near = faraway(rows)
+  let isCut = false
+  const never = new Promise<never>(() => {})
+  const store: ScheduleStore = { ...near, saveRun: (...given) => (isCut ? never : near.saveRun(...given)) }
+  const started: string[] = []
+  const send = dispatch(({ runId }) => void started.push(runId))
+  const engine = new DurabilityEngine({ store, workflows: { send } })
+  const making = engine.schedules.create({ id: 'a', workflow: 'send', cron: '1 0 * * *' })
+  await vi.advanceTimersByTimeAsync(100)
+  await making
+  const tickAt = async (at: number) => {
+    vi.setSystemTime(at)
+    const ticking = engine.schedules.tick()
+    await vi.advanceTimersByTimeAsync(START_TIMEOUT_MS + 1_000)
+    return ticking
+  }
+  isCut = true
+  expect(await tickAt(WINDOW)).toEqual([])
+  isCut = false
+  // For as long as a start may take, with what is around it, it could yet be answered.
+  expect(await tickAt(WINDOW + 40_000)).toEqual([])
+  expect(await tickAt(WINDOW + MINUTE_MS + 20_000)).toEqual([`sched:a:${WINDOW}`])
+  expect(started).toEqual([`sched:a:${WINDOW}`])
+  expect(await rows.getSchedule('a')).toMatchObject({ fires: 1, nextFireAt: WINDOW + NEXT_MS })
+
+  isCut = true
+  expect(await tickAt(WINDOW + NEXT_MS)).toEqual([])
+  const draining = engine.drain().then(() => 'drained')
+  await vi.advanceTimersByTimeAsync(2 * MINUTE_MS)
+  expect(await Promise.race([draining, 'waits'])).toBe('drained')
+})
