@@ -20,7 +20,7 @@ export class SyncTenant extends WorkflowEntrypoint<Env, { tenant: string }> {
   }
 }
 
-/** An engine keeps nothing between calls: one for each is as good as one for all. */
+/** One for each request is as good as one for all of them. */
 export function engineOf(env: Env) {
   return new DurabilityEngine({
     // The tables are there by the migration.
