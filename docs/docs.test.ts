@@ -223,7 +223,7 @@ describe('docs/reference.md', () => {
 
 test('docs/reference.md has every number that bounds schedules', () => {
   const table = read('docs/reference.md').split('\n### Numbers\n')[1]?.split('\n## ')[0] ?? ''
-  const told = [...table.matchAll(/^\| .* \| ([\d,]+) \| `(\w+)` \|$/gm)]
+  const told = [...table.matchAll(/^\| .* \| ([\d,.]+) \| `(\w+)` \|$/gm)]
   expect(Object.fromEntries(told.map(([, number = '', name = '']) => [name, numberOf(number)]))).toEqual({
     ...scheduleLimits,
   })
@@ -325,7 +325,7 @@ function defaultIn(source: string, name: string): number | undefined | string {
 }
 
 function numberOf(text: string): number {
-  return Number(/^[\d,]+/.exec(text)?.[0].replaceAll(',', ''))
+  return Number(/^[\d,.]+/.exec(text)?.[0].replaceAll(',', ''))
 }
 
 describe('TypeScript blocks', () => {

@@ -14,7 +14,7 @@ import { hunt, type Result } from './mutants/hunt.ts'
 import { Journal } from './mutants/journal.ts'
 import { MUTANTS } from './mutants/list/index.ts'
 import type { Mutant } from './mutants/mutant.ts'
-import { writePage } from './mutants/page.ts'
+import { commit, writePage } from './mutants/page.ts'
 import { checkFits } from './mutants/workspace.ts'
 
 const { values } = parseArgs({
@@ -41,12 +41,13 @@ if (values.list) {
   console.log(`${chosen.length} mutants`)
 } else {
   const startedAt = performance.now()
+  const startedFrom = commit()
   const results = await hunt(chosen, {
     skipUnbroken: values['skip-unbroken'] === true,
     journal: new Journal(values.resume === true),
   })
   const minutes = (performance.now() - startedAt) / 60_000
-  if (values['write-docs']) writePage(results)
+  if (values['write-docs']) writePage(results, startedFrom)
   process.exitCode = summarize(results, minutes) ? 0 : 1
 }
 

@@ -10,8 +10,8 @@ const TOOLS = ['node', 'vitest', '@cloudflare/vitest-pool-workers', 'wrangler']
 
 const PAGE = join(ROOT, 'docs/mutants.md')
 
-export function writePage(results: readonly Result[]): void {
-  writeFileSync(PAGE, pageOf(results))
+export function writePage(results: readonly Result[], commit: string): void {
+  writeFileSync(PAGE, pageOf(results, commit))
 }
 
 /** By a mutant's name, the test that the page names: it is tried first. */
@@ -23,7 +23,7 @@ export function caughtBefore(): Map<string, { readonly file: string; readonly te
   )
 }
 
-function pageOf(results: readonly Result[]): string {
+function pageOf(results: readonly Result[], commit: string): string {
   const caught = results.filter(({ verdict }) => verdict === 'caught' || verdict === 'timed out')
   const minutes = results.reduce((sum, { seconds }) => sum + seconds, 0) / 60
   const files = [...new Set(results.map(({ mutant }) => mutant.file))]
@@ -39,7 +39,7 @@ copy of the repository, and tests run until one fails; a file that cannot be loa
 tests pass on a copy in which nothing is broken. The test that is named is the first that failed, not the only one that would.
 
 - ${caught.length} of ${results.length} caught, two copies at a time, in ${minutes.toFixed(0)} minutes of tests in all
-- ${new Date().toISOString().slice(0, 10)}, at ${commit()}, with ${versions()}
+- ${new Date().toISOString().slice(0, 10)}, at \`${commit}\`, with ${versions()}
 
 ${files.map((file) => tableOf(file, results)).join('\n\n')}
 
@@ -72,8 +72,9 @@ function plain(cell: string): string {
   return cell.replaceAll('\\|', '|').replaceAll('&lt;', '<')
 }
 
-function commit(): string {
-  return `\`${execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim()}\``
+/** Of the sources as they are now. */
+export function commit(): string {
+  return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim()
 }
 
 function versions(): string {
