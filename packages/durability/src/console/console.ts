@@ -81,15 +81,17 @@ export function consoleApp<Actor>(options: ConsoleOptions<Actor>): ConsoleApp {
       strictTransportSecurity: false,
     }),
   )
+  // The router hands its handler of errors nothing but instances of Error; a store of the user's may throw anything.
+  root.use(async (context, next) => {
+    try {
+      await next()
+    } catch (thrown) {
+      context.res = failed(thrown)
+    }
+  })
   const app = root.basePath(basePath)
-  app.onError((error) => {
-    const { status, body } = errorAnswer(error)
-    return Response.json(body, { status, headers: NOT_STORED })
-  })
-  app.notFound(() => {
-    const { status, body } = errorAnswer(new RequestError('not_found', 'There is nothing here'))
-    return Response.json(body, { status, headers: NOT_STORED })
-  })
+  app.onError(failed)
+  app.notFound(() => failed(new RequestError('not_found', 'There is nothing here')))
   servePage(app, basePath)
 
   for (const { method, path, action, query: names = [], answer } of ROUTES) {
@@ -120,6 +122,11 @@ export function consoleApp<Actor>(options: ConsoleOptions<Actor>): ConsoleApp {
 }
 
 const NOT_STORED = { 'cache-control': 'no-store' }
+
+function failed(thrown: unknown): Response {
+  const { status, body } = errorAnswer(thrown)
+  return Response.json(body, { status, headers: NOT_STORED })
+}
 
 /** Waits for the hook: what a Worker still does when its answer is sent may never end. What it throws is reported. */
 async function told<Actor>(

@@ -69,6 +69,24 @@ describe('an error', () => {
     expect(reported.mock.calls.join()).toContain('durability.console.failed')
   })
 
+  test.each(['a secret', { message: 'a secret' }, null, undefined, new Response('a secret')])(
+    'that is no Error is a 500 like any other, with the headers of all answers, case %#',
+    async (thrown) => {
+      const reported = vi.spyOn(globalThis.console, 'error').mockImplementation(() => {})
+      onTestFinished(() => reported.mockRestore())
+      const { engine } = testConsole()
+      const schedules = { ...engine.schedules, get: () => Promise.reject(thrown) }
+      const console = testConsole({ engine: { schedules, listRuns: () => engine.listRuns() } })
+      const response = await console.send('GET', '/schedules/daily')
+      expect(response.headers.get('cache-control')).toBe('no-store')
+      expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+      const answer = await read(response)
+      expect(answer).toEqual({ status: 500, body: { error: { name: 'Error', message: expect.any(String) } } })
+      expect(JSON.stringify(answer)).not.toContain('a secret')
+      expect(reported.mock.calls.join()).toContain('durability.console.failed')
+    },
+  )
+
   test('that came from another object is known by its code', async () => {
     const { engine } = testConsole()
     const error = Object.assign(new Error('cron is bad'), {
