@@ -49,7 +49,11 @@ export function helperOf(engine: AttachedEngine): SchedulerHelper {
     if (!engine.fires || engine.draining()) return
     if (await engine.ticker().pass(now)) goesOnAt = now + 1
     await runs?.look()
-    await engine.sweep(now)
+  }
+
+  /** When the pass is over: Workflows are asked, and one that is silent must not hold up what comes due. */
+  const sweep = async (now: number) => {
+    if (engine.fires && !engine.draining()) await engine.sweep(now)
   }
 
   return {
@@ -77,7 +81,8 @@ export function helperOf(engine: AttachedEngine): SchedulerHelper {
         firing = false
         port?.transaction(() => undefined)
       }
-      port?.hold(fire(now).finally(done))
+      const fired = fire(now).finally(done)
+      port?.hold(fired.then(() => sweep(now)))
     },
 
     fallbackWithinMs(now) {

@@ -15,7 +15,10 @@ export async function lastRunOf(
   const { overlap, pauseAfterFailures } = row.definition
   if (row.lastRunId === null || (overlap !== 'skip' && pauseAfterFailures === null)) return null
   const run = await engine.store.getRun(row.lastRunId)
-  return run === null ? null : refreshed(engine, run, onFailure)
+  if (run === null) return null
+  // Nobody can say any more whether it goes on, and what waited for its end would wait for ever.
+  const isLost = isLive(run) && run.kind !== 'handler' && engine.registered(run.workflow)?.kind !== run.kind
+  return isLost ? { ...run, status: 'unknown' } : refreshed(engine, run, onFailure)
 }
 
 /**

@@ -159,15 +159,17 @@ export function runsOf(engine: EngineParts): Runs {
     }
     const row: RunRow = { ...run, kind: registered.kind, status: 'starting' }
     if (existing === null) await insert(row, limit)
+    let status: 'running' | 'complete'
     try {
-      const status = await startWithin(engine, new Promise(() => {}), () => registered.start(toStart(row)))
-      const startedAt = engine.now()
-      const patch = { status, startedAt, ...(status === 'complete' && endedAt(run, startedAt)) }
-      return describedRun(await startedRow(registered, row, patch))
+      status = await startWithin(engine, new Promise(() => {}), () => registered.start(toStart(row)))
     } catch (error) {
       await engine.write(() => store.deleteRun(row.id))
       throw error
     }
+    // It is there from here on: where that cannot be written, the row stays, and a sweep asks what has become of it.
+    const startedAt = engine.now()
+    const patch = { status, startedAt, ...(status === 'complete' && endedAt(run, startedAt)) }
+    return describedRun(await startedRow(registered, row, patch))
   }
 
   /** Another start of this id may have ended the row before this one was answered, and so may a cancel. */

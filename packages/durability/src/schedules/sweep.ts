@@ -70,7 +70,15 @@ export function sweeperOf(engine: EngineParts): Sweeper {
       limit: EXPIRED_BATCH,
     })
     const oldest = now - engine.startTimeoutMs - engine.graceMs
-    for (const run of starting) if (run.createdAt < oldest) await settleOrphan(run, now)
+    const orphans = starting.filter(({ createdAt }) => createdAt < oldest)
+    // All at once: one whose Workflow fails or is silent holds up no other, in this look or in later ones.
+    await Promise.all(
+      orphans.map((run) =>
+        settleOrphan(run, now).catch((error: unknown) =>
+          report('schedules.sweep_failed', error, { run: run.id }),
+        ),
+      ),
+    )
   }
 
   return {
