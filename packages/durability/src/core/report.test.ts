@@ -19,6 +19,17 @@ test('a report is one line of JSON with its event, the error and the details', (
   ])
 })
 
+test('a console that throws changes nothing', () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {
+    throw new Error('console')
+  })
+  const told: unknown[] = []
+  const clock = { now: () => 5, setTimer: () => ({ cancel: () => undefined }) }
+  report('write_failed', new Error('full'))
+  eventsTo(clock, (event: unknown) => told.push(event), 'run', 'dead_letter')({}, { type: 'dead_lettered' })
+  expect(told).toHaveLength(1)
+})
+
 test('a hook is called at once, with its argument', () => {
   const calls: number[] = []
   callHook((argument: number) => calls.push(argument), 5)

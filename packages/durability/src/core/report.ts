@@ -6,7 +6,15 @@ import { describeThrown } from './thrown.ts'
  * be tried again, an outcome that is given up.
  */
 export function report(event: string, error: unknown, details: object = {}): void {
-  console.error(JSON.stringify({ event: `durability.${event}`, ...details, error: describeThrown(error) }))
+  log({ event: `durability.${event}`, ...details, error: describeThrown(error) })
+}
+
+/** The console may be replaced by one that throws, and whoever logs has work to end: a slot to free, a write to repeat. */
+function log(event: object): void {
+  const line = JSON.stringify(event)
+  try {
+    console.error(line)
+  } catch {}
 }
 
 /** Calls a user's hook for its effect only: it may throw, reject or hang, and nothing else is changed by that. */
@@ -33,7 +41,7 @@ export function eventsTo<About extends object, Details extends { readonly type: 
     const isLogged = details.type === 'dead_lettered'
     if (!hook && !isLogged) return
     const event = { entityKind, timestamp: clock.now(), ...identityOf(about), ...details }
-    if (isLogged) console.error(JSON.stringify({ event: `durability.${deadLetter}`, ...event }))
+    if (isLogged) log({ event: `durability.${deadLetter}`, ...event })
     // The caller names in its types what its hook is told.
     callHook(hook as ((argument: unknown) => unknown) | null, event)
   }

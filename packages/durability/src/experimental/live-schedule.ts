@@ -191,11 +191,13 @@ export function scheduleOf(options: DurabilityScheduleOptions): LiveSchedule {
     if (lastRunId !== seenRunId) {
       // Those that are still there are found again.
       for (const run of left()) started.delete(run)
+      // Few, other than those that are found: comparing all with all would take longer than the platform lets it run.
+      const heldRuns = [...started]
       let [run] = runsFrom(0, 1)
       while (run && run.state !== WAITING) {
         const { id, scheduledTime } = run
         run.inherited = true
-        if (![...started].some((other) => other.scheduledTime === scheduledTime)) started.add(run)
+        if (!heldRuns.some((other) => other.scheduledTime === scheduledTime)) started.add(run)
         ;[run] = runsFrom(id + 1, 1)
       }
       nextToStart = run?.id ?? lastRunId + 1

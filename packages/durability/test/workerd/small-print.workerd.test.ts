@@ -48,6 +48,55 @@ describe('an inherited outcome', () => {
   })
 })
 
+describe('a console.error that throws', () => {
+  it('leaves the slots of what is given up free, and everything else as it is', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {
+      throw new Error('The console failed')
+    })
+    const clock = freezeClock()
+    const object = setup({
+      schedule: {
+        maxConcurrentDeliveries: 1,
+        outcomeRetries: { maxAttempts: 1 },
+        onOutcome: () => {
+          throw new Error('not now')
+        },
+      },
+    })
+    await object.set({ expression: `every ${MINUTE}`, version: 1 })
+    for (let tick = 1; tick <= 3; tick += 1) {
+      clock.moveBy(MINUTE)
+      object.startAlarm()
+      await until('it is given up', async () => (await object.rows()).length === 0)
+      await until('the pass has ended', () => object.seen.passes.every(({ state }) => state !== 'open'))
+      expect(object.seen.deliveries).toHaveLength(tick)
+    }
+    expect(object.seen.retries).toEqual([])
+  })
+})
+
+describe('30,000 undelivered outcomes', () => {
+  it('are taken over by a new instance well within the time that the platform gives it', async () => {
+    const clock = freezeClock()
+    const object = setup()
+    await object.set({ expression: `every ${MINUTE}`, version: 1 })
+    await object.inside(({ ctx }) => {
+      ctx.storage.sql.exec(
+        `WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < 30000)
+         INSERT INTO durability_schedule_runs
+         SELECT id, id, id, 1, 2, '{"status":"complete"}', 1, ?, 0 FROM ids`,
+        clock.now() + HOUR,
+      )
+      ctx.storage.sql.exec('UPDATE durability_schedule SET lastRunId = 30000')
+    })
+    await crash()
+    const startedAt = performance.now()
+    expect(await object.status()).toMatchObject({ state: 'live', undelivered: 30_000 })
+    // Of 30 s. Compared each with each they would take most of it, and some more would stop the object for ever.
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
+  })
+})
+
 describe('B031 zone rules that change between the storing of a tick and its time', () => {
   it('give at most the one run at the stored time, then the times of the new rules; nothing is lost', async () => {
     const clock = freezeClock()
