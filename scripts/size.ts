@@ -14,7 +14,7 @@ const BUDGETS: readonly Budget[] = [
   {
     name: 'durability + durability/experimental',
     source: "export * from 'durability'; export * from 'durability/experimental'",
-    maxKb: 7.8,
+    maxKb: 7.85,
   },
   { name: 'durability', source: "export * from 'durability'", maxKb: 6 },
   { name: 'durability/experimental', source: "export * from 'durability/experimental'", maxKb: 6 },
