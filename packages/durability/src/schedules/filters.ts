@@ -3,7 +3,7 @@ import { nameOf, objectOf } from './definition.ts'
 import { InvalidScheduleError } from './errors.ts'
 import type { EngineParts } from './parts.ts'
 import { namespaceOf } from './runs.ts'
-import type { ScheduleQuery, ScheduleRow } from './store.ts'
+import type { ScheduleQuery } from './store.ts'
 
 export interface ScheduleFilter {
   readonly namespace?: string
@@ -23,7 +23,7 @@ export type Key = { readonly paused: boolean; readonly nextFireAt: number | null
 
 export const LIST_KEY = { paused: 'boolean', nextFireAt: 'number or null', id: 'string' } as const
 
-export function listKey({ paused, nextFireAt, id }: ScheduleRow): Key {
+export function listKey({ paused, nextFireAt, id }: Key): Key {
   return { paused, nextFireAt, id }
 }
 

@@ -22,6 +22,8 @@ export const MAX_KEY_LENGTH = 256
 export const DEFAULT_PAGE = 100
 export const MAX_PAGE = 1_000
 export const MAX_OFFSET = 100_000
+/** UTF-16 units of the JSON of a page that an object answers to another Worker; one that would be longer ends before. An RPC takes 32 MiB. */
+export const MAX_ANSWERED_PAGE: number = 4 * 1024 * 1024
 /** Windows that one `preview` shows at most, and by default. */
 export const MAX_PREVIEW = 1_000
 export const DEFAULT_PREVIEW = 10

@@ -8,13 +8,12 @@ import {
   type Answer,
   type ObjectVerb,
   type Placement,
-  type PortablePage,
   plainError,
+  portable,
   RUN_VERBS,
   SCHEDULE_VERBS,
   ShardCountError,
 } from './remote.ts'
-import type { Page } from './runs.ts'
 
 /** What a subclass may say about its engine; the rest is the object's. */
 export type ScheduleObjectOptions = Omit<
@@ -92,10 +91,4 @@ export abstract class DurabilityScheduleObject<Env = Cloudflare.Env> extends Dur
     if (stored === undefined) sql.exec('INSERT INTO durable_placement VALUES (1, ?, ?)', shard, shards)
     return stored?.shards ?? shards
   }
-}
-
-function portable(value: unknown): unknown {
-  if (!Array.isArray(value) || !('cursor' in value)) return value
-  const page = value as unknown as Page<unknown>
-  return { page: [...page], cursor: page.cursor } satisfies PortablePage
 }

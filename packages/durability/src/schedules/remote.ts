@@ -1,4 +1,6 @@
 import { DurabilityError } from '../core/errors.ts'
+import { cursorOf } from './cursor.ts'
+import type { ScheduleDescription } from './description.ts'
 import {
   ConcurrencyLimitError,
   EngineDrainingError,
@@ -11,6 +13,9 @@ import {
   StoreNotCapableError,
   WorkflowNotRegisteredError,
 } from './errors.ts'
+import { listKey } from './filters.ts'
+import { MAX_ANSWERED_PAGE } from './limits.ts'
+import { type Page, type RunDescription, runKey } from './runs.ts'
 
 export const SCHEDULE_VERBS = [
   'create',
@@ -46,6 +51,25 @@ export interface PlainError {
 export interface PortablePage<Item = unknown> {
   readonly page: readonly Item[]
   readonly cursor: string | null
+}
+
+/** What a verb answers, as it crosses an RPC. A page of large inputs would be too large for one: it ends before, and its cursor goes on there. */
+export function portable(value: unknown): unknown {
+  if (!Array.isArray(value) || !('cursor' in value)) return value
+  // What has a cursor is a page of either list.
+  const given = value as unknown as Page<ScheduleDescription | RunDescription>
+  const page: (ScheduleDescription | RunDescription)[] = []
+  let size = 0
+  for (const item of given) {
+    size += JSON.stringify(item).length
+    const last = page.at(-1)
+    if (size > MAX_ANSWERED_PAGE && last !== undefined) {
+      const cursor = cursorOf('nextFireAt' in last ? listKey(last) : runKey(last))
+      return { page, cursor } satisfies PortablePage
+    }
+    page.push(item)
+  }
+  return { page, cursor: given.cursor } satisfies PortablePage
 }
 
 /** Which of how many objects is meant. */

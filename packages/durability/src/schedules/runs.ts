@@ -257,10 +257,7 @@ export function runsOf(engine: EngineParts): Runs {
       const isMore = rows.length > query.limit && last !== undefined
       // Those that turned out to be over do not belong to a page of those that run.
       const asked = page.filter(({ status }) => query.status?.includes(status) ?? true)
-      return pageOf(
-        asked.map(describedRun),
-        isMore ? cursorOf({ createdAt: last.createdAt, id: last.id }) : null,
-      )
+      return pageOf(asked.map(describedRun), isMore ? cursorOf(runKey(last)) : null)
     },
 
     async cancelRun(runId) {
@@ -308,7 +305,13 @@ const STATUSES: Readonly<Record<string, readonly StoredRunStatus[]>> = {
   unknown: ['unknown'],
 }
 
-type RunKey = { readonly createdAt: number; readonly id: string }
+export type RunKey = { readonly createdAt: number; readonly id: string }
+
+export const RUN_KEY = { createdAt: 'number', id: 'string' } as const
+
+export function runKey({ createdAt, id }: RunKey): RunKey {
+  return { createdAt, id }
+}
 
 function runQueryOf(engine: EngineParts, given: RunFilter): RunQuery {
   const {
@@ -327,7 +330,7 @@ function runQueryOf(engine: EngineParts, given: RunFilter): RunQuery {
     namespace: namespaceOf(engine, filter.namespace),
     status: statuses,
     limit: pageSizeOf(limit),
-    after: cursor === undefined ? undefined : keyOf<RunKey>(cursor, { createdAt: 'number', id: 'string' }),
+    after: cursor === undefined ? undefined : keyOf<RunKey>(cursor, RUN_KEY),
     order: 'newest',
   }
 }

@@ -1,9 +1,9 @@
 import { check, checkInteger } from '../core/checks.ts'
-import { cursorOf } from './cursor.ts'
+import { cursorOf, keyOf } from './cursor.ts'
 import { scheduleIdOf } from './definition.ts'
 import type { ScheduleDescription } from './description.ts'
 import { InvalidScheduleError } from './errors.ts'
-import type { ScheduleFilter } from './filters.ts'
+import { type Key, LIST_KEY, listKey, type ScheduleFilter } from './filters.ts'
 import { DEFAULT_PAGE, MAX_OFFSET } from './limits.ts'
 import {
   type Answer,
@@ -19,9 +19,12 @@ import {
   type Page,
   pageOf,
   pageSizeOf,
+  RUN_KEY,
   type RunDescription,
   type RunFilter,
+  type RunKey,
   runIdOf,
+  runKey,
   type StartOptions,
 } from './runs.ts'
 import { comparedText } from './text-order.ts'
@@ -128,10 +131,10 @@ export function shardedSchedules(objects: ScheduleObjects, { shards }: ShardedOp
     }
   }
 
-  const merged = async <Item>(
+  const merged = async <Item extends K, K extends AnyKey>(
     verb: ObjectVerb,
     filter: Filter,
-    { limit, offset = 0, partial, compare, keyOf }: Merge<Item>,
+    { limit, offset = 0, partial, compare, keyIn, keyAt }: Merge<K>,
   ): Promise<PartialPage<Item>> => {
     const size = pageSizeOf(limit)
     if (!Number.isSafeInteger(offset) || offset < 0 || offset > MAX_OFFSET) {
@@ -147,13 +150,19 @@ export function shardedSchedules(objects: ScheduleObjects, { shards }: ShardedOp
       const page: Filter = { ...filter, limit: pageSize, ...(cursor !== null && { cursor }) }
       const answers = await every<PortablePage<Item>>(verb, page, partial)
       for (const error of answers.failed) failed.set(error.shard, error)
-      const all = answers.values.flatMap((answer) => answer.page).sort(compare)
-      const isMore = all.length > pageSize || answers.values.some((answer) => answer.cursor !== null)
-      const part = all.slice(0, pageSize)
+      // A page may be shorter than was asked for, or empty, and not the last: what comes after its end is not known yet.
+      const ends = answers.values.flatMap((answer) => (answer.cursor === null ? [] : [keyAt(answer.cursor)]))
+      const [end] = ends.sort(compare)
+      const known = answers.values
+        .flatMap((answer) => answer.page)
+        .filter((item) => end === undefined || compare(item, end) <= 0)
+        .sort(compare)
+      const part = known.slice(0, pageSize)
       items.push(...part)
       left -= part.length
-      const last = part.at(-1)
-      cursor = isMore && last !== undefined ? cursorOf(keyOf(last)) : null
+      const last = part.length < known.length ? part.at(-1) : undefined
+      const next = last === undefined ? end : keyIn(last)
+      cursor = next === undefined ? null : cursorOf(next)
     } while (cursor !== null && left > 0)
     const page = pageOf(items.slice(offset), cursor)
     return Object.defineProperty(page, 'failed', { value: [...failed.values()] }) as PartialPage<Item>
@@ -175,8 +184,15 @@ export function shardedSchedules(objects: ScheduleObjects, { shards }: ShardedOp
         return ofSchedule(id, 'preview', subject, options)
       },
       list({ limit = DEFAULT_PAGE, offset = 0, partial = false, ...filter } = {}) {
-        const keyOf = ({ paused, nextFireAt, id }: ScheduleDescription) => ({ paused, nextFireAt, id })
-        return merged('list', filter, { limit, offset, partial, compare: soonestFirst, keyOf })
+        const keyAt = (cursor: string) => keyOf<Key>(cursor, LIST_KEY)
+        return merged('list', filter, {
+          limit,
+          offset,
+          partial,
+          compare: soonestFirst,
+          keyIn: listKey,
+          keyAt,
+        })
       },
       async count({ partial = false, ...filter } = {}) {
         const { values } = await every<number>('count', filter, partial)
@@ -187,8 +203,8 @@ export function shardedSchedules(objects: ScheduleObjects, { shards }: ShardedOp
     getRun: (runId) => ofRun(runId, 'getRun', runId),
     cancelRun: (runId) => ofRun(runId, 'cancelRun', runId),
     listRuns({ limit = DEFAULT_PAGE, partial = false, ...filter } = {}) {
-      const keyOf = ({ createdAt, id }: RunDescription) => ({ createdAt, id })
-      return merged('listRuns', filter, { limit, partial, compare: newestFirst, keyOf })
+      const keyAt = (cursor: string) => keyOf<RunKey>(cursor, RUN_KEY)
+      return merged('listRuns', filter, { limit, partial, compare: newestFirst, keyIn: runKey, keyAt })
     },
   }
 }
@@ -200,12 +216,17 @@ interface Answers<T> {
   readonly failed: readonly ShardError[]
 }
 
-interface Merge<Item> {
+type AnyKey = Key | RunKey
+
+/** `K`: what an item is placed by. */
+interface Merge<K extends AnyKey> {
   readonly limit: number
   readonly offset?: number
   readonly partial: boolean
-  readonly compare: (one: Item, other: Item) => number
-  readonly keyOf: (item: Item) => { readonly [name: string]: string | number | boolean | null }
+  readonly compare: (one: K, other: K) => number
+  /** The key of an item, and of the place that a cursor means. */
+  readonly keyIn: (item: K) => K
+  readonly keyAt: (cursor: string) => K
 }
 
 /** Whatever object was asked, the call itself is wrong, and would be at each of them. */
@@ -221,7 +242,7 @@ export function shardOf(id: string, shards: number): number {
   return ((hash ^ (hash >>> 13)) >>> 0) % shards
 }
 
-function soonestFirst(one: ScheduleDescription, other: ScheduleDescription): number {
+function soonestFirst(one: Key, other: Key): number {
   return (
     Number(one.paused) - Number(other.paused) ||
     (one.nextFireAt ?? Number.MAX_SAFE_INTEGER) - (other.nextFireAt ?? Number.MAX_SAFE_INTEGER) ||
@@ -229,6 +250,6 @@ function soonestFirst(one: ScheduleDescription, other: ScheduleDescription): num
   )
 }
 
-function newestFirst(one: RunDescription, other: RunDescription): number {
+function newestFirst(one: RunKey, other: RunKey): number {
   return other.createdAt - one.createdAt || comparedText(other.id, one.id)
 }

@@ -232,6 +232,20 @@ test('listRuns by pages has each run once, those in flight among those that are 
   expect(seen).toEqual(['🦄', '😀', 'Ａ', '\ue000', 'é', 'a'])
 })
 
+test('list of more than an RPC can take answers it in several pages', { timeout: 60_000 }, async () => {
+  const { schedules } = scheduleObject().remote()
+  const input = 'x'.repeat(120 * 1024)
+  for (let n = 0; n < 290; n += 1) await schedules.create({ ...HOURLY, id: `s${n}`, input })
+  let count = 0
+  let cursor: string | null = null
+  do {
+    const page = await schedules.list({ limit: 1_000, ...(cursor !== null && { cursor }) })
+    count += page.length
+    cursor = page.cursor
+  } while (cursor !== null)
+  expect(count).toBe(290)
+})
+
 test('deleteAll leaves an object that can be used at once, with no alarm', async () => {
   const object = scheduleObject()
   const { schedules, start, listRuns } = object.remote()
