@@ -35,6 +35,8 @@ export class SimulatedDatabase {
   readonly #unfinished = new Set<WrittenRows>()
   /** Within the transaction that is open, or ended last. */
   #schemaChanged = false
+  /** A pragma was run: it may have changed how the connection works. */
+  #isConfigured = false
 
   /** Runs every statement of the query; the last one takes the bindings and gives the rows. */
   exec<Row extends Record<string, SqlValue>>(
@@ -91,6 +93,12 @@ export class SimulatedDatabase {
   closeCursors(error?: Error): void {
     this.#statements.closeAll(error)
     for (const rows of [...this.#unfinished]) rows.close(error)
+  }
+
+  /** For a new instance, which has a connection of its own: what pragmas have set is as it was. */
+  reconnect(): void {
+    if (this.#isConfigured) this.#sqlite.exec(CONNECTION)
+    this.#isConfigured = false
   }
 
   /** Drops everything the object has created, within the current transaction. */
@@ -165,6 +173,7 @@ export class SimulatedDatabase {
   }
 
   #read(text: string, bindings: Bindings): StatementResult {
+    if (PRAGMA.test(text)) this.#isConfigured = true
     const rows = this.#statements.open(text, bindings)
     return { columnNames: rows.columnNames, rows, rowsRead: 0, rowsWritten: 0 }
   }
@@ -258,6 +267,13 @@ const LIMITS = {
   compoundSelect: 5,
   likePatternLength: 50,
 }
+
+const PRAGMA = /^pragma/i
+
+const CONNECTION = `
+  PRAGMA foreign_keys = ON; PRAGMA defer_foreign_keys = OFF; PRAGMA ignore_check_constraints = OFF;
+  PRAGMA recursive_triggers = OFF; PRAGMA reverse_unordered_selects = OFF; PRAGMA legacy_alter_table = OFF;
+  PRAGMA case_sensitive_like = OFF`
 
 /** Those without pages of their own first: a virtual table takes its shadows with it. */
 const CREATED = `

@@ -47,7 +47,7 @@ export class KvTable {
     if (start !== undefined && startAfter !== undefined) {
       throw new TypeError('list() cannot be called with both start and startAfter values.')
     }
-    if (limit !== undefined && Math.floor(limit) <= 0) throw new TypeError('List limit must be positive.')
+    if (limit !== undefined && !(Math.floor(limit) > 0)) throw new TypeError('List limit must be positive.')
     if (!this.#exists()) return []
     const conditions = [
       start !== undefined && 'key >= ?',

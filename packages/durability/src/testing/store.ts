@@ -222,6 +222,7 @@ export class DurableStore {
   #rollBack(turn: Turn): void {
     this.database.closeCursors()
     this.database.control('ROLLBACK')
+    this.database.reconnect()
     this.#turn = undefined
     this.#savepoints = 0
     this.#waiting = []

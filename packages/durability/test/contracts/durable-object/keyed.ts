@@ -107,6 +107,7 @@ export function keyedContract(driver: ObjectDriver): void {
       ],
       ['list of none', ({ kv }) => kv.list({ limit: 0 }), LIMIT],
       ['asynchronous list of none', (from) => from.list({ limit: 0 }), LIMIT],
+      ['list of what is no number', ({ kv }) => kv.list({ limit: Number.NaN }), LIMIT],
       ['list from two keys', ({ kv }) => kv.list({ start: 'a', startAfter: 'b' }), BOTH],
       ['asynchronous list from two keys', (from) => from.list({ start: 'a', startAfter: 'b' }), BOTH],
     ])('a %s is refused', async (_name, call, message) => {

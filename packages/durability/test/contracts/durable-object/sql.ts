@@ -113,6 +113,15 @@ const SELECTED: readonly [query: string, row: Record<string, unknown>, bindings?
   ["SELECT json_extract('{\"a\":[1]}', '$.a[0]') AS a, date(0, 'unixepoch') AS d", { a: 1, d: '1970-01-01' }],
 ]
 
+/** With a value that can be read. */
+const PRAGMAS = [
+  'foreign_keys',
+  'ignore_check_constraints',
+  'recursive_triggers',
+  'reverse_unordered_selects',
+  'legacy_alter_table',
+]
+
 export function sqlContract(driver: ObjectDriver): void {
   async function setup() {
     const object = driver.object()
@@ -169,6 +178,22 @@ export function sqlContract(driver: ObjectDriver): void {
       expect(names).toEqual([['t'], ['t', '_cf_KV']])
       const failure = await object.request(({ sql }) => failureOf(() => sql.exec('SELECT * FROM _cf_KV')))
       expect(failure).toMatch(/SQLITE_AUTH$/)
+    })
+
+    test('keeps what a pragma has set for as long as the instance lives, and no longer', async () => {
+      const object = await setup()
+      const settings = () =>
+        object.request(({ sql }) => PRAGMAS.map((name) => Object.values(sql.exec(`PRAGMA ${name}`).one())[0]))
+      const before = await settings()
+      expect(before).toEqual([1, 0, 0, 0, 0])
+      await object.request(({ sql }) => {
+        for (const name of PRAGMAS) sql.exec(`PRAGMA ${name} = ${name === 'foreign_keys' ? 'OFF' : 'ON'}`)
+        sql.exec('PRAGMA case_sensitive_like = ON')
+      })
+      const isLike = () => object.request(({ sql }) => sql.exec("SELECT 'a' LIKE 'A' AS isLike").one())
+      expect([await settings(), await isLike()]).toEqual([[0, 1, 1, 1, 1], { isLike: 0 }])
+      await object.crash()
+      expect([await settings(), await isLike()]).toEqual([before, { isLike: 1 }])
     })
 
     test('has a database that grows', async () => {
