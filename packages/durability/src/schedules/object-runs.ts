@@ -71,7 +71,15 @@ export function objectRunsOf(engine: EngineParts, boundTo: object): ObjectRuns {
 
   /** Calls the handler once the run's row is durable; the first of end, timeout and cancel is its outcome. */
   const execute = async (run: RunRow, cancelled: AbortController) => {
-    await engine.durable()
+    try {
+      await engine.durable()
+    } catch (error) {
+      aborts.delete(run.id)
+      ending.delete(run.id)
+      release()
+      await stored(run, { status: 'interrupted', error: errorText(error) })
+      throw error
+    }
     const registered = engine.registered(run.workflow)
     const timeoutMs =
       (registered?.kind === 'handler' ? registered.runTimeoutMs : undefined) ?? engine.runTimeoutMs
@@ -98,12 +106,14 @@ export function objectRunsOf(engine: EngineParts, boundTo: object): ObjectRuns {
     })
     const outcome = await Promise.race([ended, aborted])
     aborts.delete(run.id)
-    if (outcome.status !== undefined)
-      await persist({ clock, alarmMinDelayMs: WRITE_RETRY_MS }, () => settle(run, outcome))
+    if (outcome.status !== undefined) await stored(run, outcome)
     live.delete(run.id)
     // A handler that goes on after its run was cancelled is in flight until it settles or times out.
     await ended
   }
+
+  const stored = (run: RunRow, outcome: RunPatch) =>
+    persist({ clock, alarmMinDelayMs: WRITE_RETRY_MS }, () => settle(run, outcome))
 
   /** The first outcome wins, by the condition of the write. */
   const settle = async (run: RunRow, outcome: RunPatch) => {

@@ -156,6 +156,26 @@ describe('runs of handlers', () => {
     expect(ended).toHaveLength(1)
   })
 
+  test('whose alarm the platform refuses are interrupted, and what waits takes their slot', async () => {
+    silenceReports()
+    const { object, ask, calls } = objectSetup({ maxConcurrentRuns: 1 })
+    const { clock } = object.world
+    await ask(({ schedules }) => schedules.create({ id: 'a', workflow: 'brief', every: '1h' }))
+    // It says so some time later, when the turn that wrote both is long over.
+    const refused = vi
+      .spyOn(object.ctx.storage, 'setAlarm')
+      .mockImplementationOnce(
+        () => new Promise((_, reject) => clock.setTimer(() => reject(new Error('internal error')), 5)),
+      )
+    await object.advance(HOUR_MS + MINUTE_MS)
+    expect(refused).toHaveBeenCalled()
+    expect(await ask((engine) => engine.listRuns())).toMatchObject([
+      { status: 'interrupted', error: 'Error: internal error' },
+    ])
+    await object.advance(HOUR_MS)
+    expect(calls.map(({ runId }) => runId)).toEqual([`sched:a:${START_AT + 2 * HOUR_MS}`])
+  })
+
   test('whose end cannot be stored is stored later, once', async () => {
     silenceReports()
     const { object, ask, calls } = objectSetup({ behaviour: () => ({ takesMs: 1_000 }) })
