@@ -25,7 +25,7 @@ export const READ_ACTIONS: readonly ConsoleAction[] = [
 
 /**
  * Says who asks, or throws `UnauthenticatedError` (401) or `ForbiddenError` (403). Whatever else it throws, and an answer
- * of `null`, `undefined` or `false`, is a 403: closed is the default. It is asked before the body is read, which it must
- * leave alone.
+ * of `null`, `undefined`, `false` or a `Response`, is a 403: closed is the default. It is asked before the body is read,
+ * which it must leave alone.
  */
 export type Authorize<Actor = unknown> = (request: Request, action: ConsoleAction) => Actor | Promise<Actor>

@@ -155,7 +155,10 @@ async function actorOf<Actor>(
     report('console.authorize_failed', error, { action })
     throw new ForbiddenError()
   }
-  if (actor === null || actor === undefined || actor === false) throw new ForbiddenError()
+  // A Response is how others say no: taken for an actor, it would let in whom it was to keep out.
+  if (actor === null || actor === undefined || actor === false || actor instanceof Response) {
+    throw new ForbiddenError()
+  }
   return actor
 }
 

@@ -279,6 +279,14 @@ describe.each(routes)('%s', (route) => {
     },
     { how: 'answers nobody', authorize: () => undefined },
     { how: 'answers no', authorize: () => false },
+    { how: 'answers a Response', authorize: () => new Response('no', { status: 401 }) },
+    {
+      how: 'throws a Response',
+      authorize: () => {
+        throw new Response('no', { status: 401 })
+      },
+    },
+    { how: 'throws text', authorize: () => Promise.reject('no') },
   ])('refuses an actor for whom authorize $how', async ({ authorize }) => {
     const console = testConsole({ authorize })
     await console.engine.schedules.create({ ...DAILY, id: 'daily' })
