@@ -94,6 +94,7 @@ export class DurabilityEngine<Workflows extends Record<string, WorkflowLike> = R
    *
    * Rejects with `WorkflowNotRegisteredError`, `InvalidInputError`, `ConcurrencyLimitError`, `EngineDrainingError`,
    * `InvalidScheduleError` for a bad argument, or with what a start outside the object failed with; then no run is left.
+   * One that was not answered (`StartTimeoutError`) may be there: a Workflow is asked later, and meanwhile it is `queued`.
    */
   start(
     workflow: string | Workflows[keyof Workflows],

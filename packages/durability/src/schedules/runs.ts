@@ -163,7 +163,9 @@ export function runsOf(engine: EngineParts): Runs {
     try {
       status = await startWithin(engine, new Promise(() => {}), () => registered.start(toStart(row)))
     } catch (error) {
-      await engine.write(() => store.deleteRun(row.id))
+      // One that was not answered may be there all the same: the row stays for a sweep, which asks.
+      const isAsked = error instanceof StartTimeoutError && registered.status !== undefined
+      if (!isAsked) await engine.write(() => store.deleteRun(row.id))
       throw error
     }
     // It is there from here on: where that cannot be written, the row stays, and a sweep asks what has become of it.

@@ -28,6 +28,11 @@ export function sweeperOf(engine: EngineParts): Sweeper {
     const isFired = run.counted || row?.lastRunId === run.id
     const { status, error } = await statusOf(run, registered, isFired)
     if (status === 'unknown' && !isFired) {
+      if (run.scheduleId === null || run.manual) {
+        // As after a start that failed: no run is left, and the same start may be made again.
+        await engine.write(() => store.deleteRun(run.id))
+        return
+      }
       const reason = 'Its start was never answered'
       if (row !== null && !(await giveUp(row, run, now, reason))) return
       const patch = { status: 'errored', ...endedAt(run, now), error: reason } as const

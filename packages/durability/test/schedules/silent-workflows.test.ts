@@ -4,7 +4,10 @@ import type { RunRow } from '../../src/schedules/store.ts'
 import { objectSetup } from './support/object.ts'
 import { HOUR_MS, MINUTE_MS, START_AT, setup, silenceReports } from './support/setup.ts'
 
-afterEach(() => vi.restoreAllMocks())
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
 
 /** A Workflow of which every instance that was created is there. */
 function answering() {
@@ -121,4 +124,56 @@ test('a run that was started and could not be written down is found by a sweep',
   moveTo(now() + 10 * MINUTE_MS)
   await engine.schedules.tick()
   expect(await engine.listRuns()).toMatchObject([{ status: 'running', scheduleId: 'a' }])
+})
+
+describe('a start whose answer never came', () => {
+  /** Instances are there, or are not, and nobody is told. */
+  const unanswered = (isThere: boolean) => {
+    const binding = answering()
+    let isSilent = true
+    return {
+      ...binding,
+      async create(options: { readonly id: string }) {
+        if (!isSilent || isThere) await binding.create(options)
+        if (isSilent) await new Promise(() => {})
+      },
+      recover() {
+        isSilent = false
+      },
+    }
+  }
+
+  test.each(['start', 'trigger'] as const)('by %s is a run when the Workflow says so later', async (verb) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const { engine, tickIn } = setup({ workflows: { brief: workflow(unanswered(true)) } })
+    await engine.schedules.create({ id: 'a', workflow: 'brief', every: '1h', paused: true })
+    const started = verb === 'start' ? engine.start('brief', null, 'one') : engine.schedules.trigger('a')
+    const refused = expect(started).rejects.toMatchObject({ code: 'start_timeout' })
+    await vi.advanceTimersByTimeAsync(30_000)
+    await refused
+    await tickIn(10 * MINUTE_MS)
+    expect(await engine.listRuns()).toMatchObject([{ status: 'running' }])
+  })
+
+  test('leaves no run when it is not there, and can be made again under its id', async () => {
+    const binding = unanswered(false)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const { engine, tickIn } = setup({ workflows: { brief: workflow(binding) } })
+    const refused = expect(engine.start('brief', null, 'one')).rejects.toMatchObject({
+      code: 'start_timeout',
+    })
+    await vi.advanceTimersByTimeAsync(30_000)
+    await refused
+    await tickIn(10 * MINUTE_MS)
+    expect(await engine.getRun('one')).toBeNull()
+    binding.recover()
+    expect(await engine.start('brief', null, 'one')).toMatchObject({ status: 'running' })
+  })
+
+  test('for its engine died, leaves none either', async () => {
+    const { engine, store, tickIn } = setup({ workflows: { brief: workflow(answering()) } })
+    await store.saveRun(cutOff('one', 'brief', START_AT))
+    await tickIn(10 * MINUTE_MS)
+    expect(await engine.start('brief', null, 'one')).toMatchObject({ status: 'running' })
+  })
 })
