@@ -26,7 +26,10 @@ export function deliveryOf(
   const acquireSlot = permits(settings.maxConcurrentDeliveries)
   const acquireAlone = permits(1)
 
-  /** One delivery and the record of what came of it. Answers whether another one is near. Never rejects. */
+  /**
+   * One delivery and the record of what came of it. Answers whether another one is near. Rejects
+   * only where a write can be neither made nor waited for; an alarm then finds the row.
+   */
   const deliverOnce = async (run: Run) => {
     const { maxAttempts } = outcomeRetries
     let failure: unknown
@@ -76,9 +79,10 @@ export function deliveryOf(
     for (;;) {
       const goOn = run.inherited ? await acquireAlone() : undefined
       const release = await acquireSlot()
-      const isNear = await deliverOnce(run)
-      release()
-      goOn?.()
+      const isNear = await deliverOnce(run).finally(() => {
+        release()
+        goOn?.()
+      })
       if (!isNear) return
       await waitUntil(clock, run.nextAttemptAt)
     }

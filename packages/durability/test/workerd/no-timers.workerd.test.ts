@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { forwarding } from './support/forwarding.ts'
 import { type Bundle, type SetupOptions, setup } from './support/setup.ts'
-import { type FrozenClock, freezeClock } from './support/time.ts'
+import { type FrozenClock, freezeClock, until } from './support/time.ts'
 
 const MINUTE = 60_000
 /** Of one object, in workerd; the next one throws a QuotaExceededError. */
@@ -73,6 +74,34 @@ describe('an object whose own code has all the timers that the runtime allows', 
     while (clock.now() < firstAt + 5 * MINUTE) await nextAlarm(object)
     expect(object.seen.deliveries.filter(({ run }) => run.scheduledTime === firstAt)).toHaveLength(3)
     expect(object.seen.passes.every(({ state }) => state === 'returned')).toBe(true)
+    expect(await object.rows()).toEqual([])
+  })
+
+  it('frees the slot of a delivery whose acknowledgement cannot be stored', async () => {
+    let refusals = 2
+    const refusing = (ctx: DurableObjectState) => {
+      const exec = (query: string, ...bindings: unknown[]) => {
+        if (/^DELETE|SET attempts/.test(query) && refusals-- > 0) throw new Error('database or disk is full')
+        return ctx.storage.sql.exec(query, ...bindings)
+      }
+      return forwarding(ctx, {
+        storage: forwarding(ctx.storage, { sql: forwarding(ctx.storage.sql, { exec }) }),
+      })
+    }
+    const object = await withoutTimers({ context: refusing, schedule: { maxConcurrentDeliveries: 1 } })
+    const firstAt = (await object.alarmAt()) ?? 0
+    while (clock.now() < firstAt + 2 * MINUTE) {
+      clock.moveTo((await object.alarmAt()) ?? Number.NaN)
+      const { length } = object.seen.passes
+      object.startAlarm()
+      await until('the pass has ended', () => object.seen.passes[length]?.state === 'returned')
+    }
+    expect(object.seen.deliveries.map(({ run }) => run.scheduledTime - firstAt)).toEqual([
+      0,
+      0,
+      MINUTE,
+      2 * MINUTE,
+    ])
     expect(await object.rows()).toEqual([])
   })
 
