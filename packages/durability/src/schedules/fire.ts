@@ -240,7 +240,14 @@ async function startOutside(
   if (existing === null) {
     const save = () => engine.write(() => store.saveRun(insert, conditions))
     let saved = await save()
-    if (saved === 'over_limit' && (await makeRoom(engine, insert.concurrencyKey))) saved = await save()
+    if (saved === 'over_limit') {
+      try {
+        if (await makeRoom(engine, insert.concurrencyKey, 'rejects')) saved = await save()
+      } catch (error) {
+        // Whether there is room is not known: the window is not lost for a Workflow that was silent just now.
+        return failed(engine, row, window, time, error)
+      }
+    }
     if (saved === 'over_limit') return refuse(engine, row, window, now, limitError(row))
     if (saved === 'lost') return DONE
   }

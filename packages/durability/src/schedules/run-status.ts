@@ -90,9 +90,13 @@ export function roomFor(
 
 /**
  * A concurrency limit seems to be reached: the newest Workflows that count are asked whether they still run. Answers
- * whether one has ended.
+ * whether one has ended. When none is known to have, and some could not be asked, what is stored counts, or it rejects.
  */
-export async function makeRoom(engine: EngineParts, concurrencyKey: string | null): Promise<boolean> {
+export async function makeRoom(
+  engine: EngineParts,
+  concurrencyKey: string | null,
+  onFailure: 'stored' | 'rejects' = 'stored',
+): Promise<boolean> {
   if (concurrencyKey === null) return false
   const counted = await engine.store.listRuns({
     concurrencyKey,
@@ -101,6 +105,9 @@ export async function makeRoom(engine: EngineParts, concurrencyKey: string | nul
     order: 'newest',
     limit: ASKED_INSTANCES,
   })
-  const asked = await Promise.all(counted.map((run) => refreshed(engine, run)))
-  return asked.some((run) => !isLive(run))
+  const asked = await Promise.allSettled(counted.map((run) => refreshed(engine, run, onFailure)))
+  if (asked.some((answer) => answer.status === 'fulfilled' && !isLive(answer.value))) return true
+  const failure = asked.find((answer) => answer.status === 'rejected')
+  if (failure !== undefined) throw failure.reason
+  return false
 }

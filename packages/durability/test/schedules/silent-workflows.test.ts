@@ -126,6 +126,27 @@ test('a run that was started and could not be written down is found by a sweep',
   expect(await engine.listRuns()).toMatchObject([{ status: 'running', scheduleId: 'a' }])
 })
 
+test('a window over its concurrency limit is tried again where a Workflow did not say whether it goes on', async () => {
+  silenceReports()
+  const binding = answering()
+  let isDown = false
+  const get = (id: string) => (isDown ? Promise.reject(new Error('Workflows are down')) : binding.get(id))
+  const { schedules, tickIn, decisions } = setup({ workflows: { brief: workflow({ ...binding, get }) } })
+  const concurrency = { key: 'k', limit: 1 }
+  await schedules.create({ id: 'a', workflow: 'brief', every: '1h', concurrency })
+  expect(await tickIn(HOUR_MS)).toHaveLength(1)
+  for (const id of binding.statuses.keys()) binding.statuses.set(id, 'complete')
+  isDown = true
+  expect(await tickIn(HOUR_MS)).toEqual([])
+  expect(await schedules.get('a')).toMatchObject({ lastError: 'Error: Workflows are down' })
+  isDown = false
+  expect(await tickIn(5_000)).toEqual([`sched:a:${START_AT + 2 * HOUR_MS}`])
+  expect(await decisions('a')).toMatchObject([
+    ['fired', START_AT + 2 * HOUR_MS],
+    ['fired', START_AT + HOUR_MS],
+  ])
+})
+
 describe('a start whose answer never came', () => {
   /** Instances are there, or are not, and nobody is told. */
   const unanswered = (isThere: boolean) => {
