@@ -204,6 +204,13 @@ const rest = [
     ['src/core/report.test.ts'],
     [
       [
+        'A console that throws stops its caller',
+        `try {
+    console.error(line)
+  } catch {}`,
+        'console.error(line)',
+      ],
+      [
         'A hook that rejects is left unhandled',
         ".catch((error: unknown) => report('hook_failed', error))",
         '',

@@ -318,7 +318,7 @@ const runs = mutantsOf(FILE, CRASH, [
   ],
   [
     'Runs in flight are found a second time after a roll-back',
-    'if (![...started].some((other) => other.scheduledTime === scheduledTime)) started.add(run)',
+    'if (!heldRuns.some((other) => other.scheduledTime === scheduledTime)) started.add(run)',
     'started.add(run)',
     FAULTS,
   ],
@@ -484,15 +484,29 @@ const deliveries = mutantsOf('experimental/deliveries.ts', OUTCOMES, [
   ],
   [
     'A delivery keeps its slot while it waits for its retry',
-    `release()
-      goOn?.()
+    `const isNear = await deliverOnce(run).finally(() => {
+        release()
+        goOn?.()
+      })
       if (!isNear) return
       await waitUntil(clock, run.nextAttemptAt)`,
-    `if (isNear) await waitUntil(clock, run.nextAttemptAt)
+    `const isNear = await deliverOnce(run)
+      if (isNear) await waitUntil(clock, run.nextAttemptAt)
       release()
       goOn?.()
       if (!isNear) return`,
     DELIVERED,
+  ],
+  [
+    'A delivery that rejects keeps its slot',
+    `deliverOnce(run).finally(() => {
+        release()
+        goOn?.()
+      })`,
+    `deliverOnce(run)
+      release()
+      goOn?.()`,
+    ['test/workerd/no-timers.workerd.test.ts'],
   ],
   [
     'An acknowledgement that cannot be stored is a failed delivery',
