@@ -12,6 +12,8 @@ beforeEach(() => {
 
 const reported = () => lines.map((line) => JSON.parse(String(line)) as object)
 
+const clock = { now: () => 5, setTimer: () => ({ cancel: () => undefined }) }
+
 test('a report is one line of JSON with its event, the error and the details', () => {
   report('write_failed', new TypeError('full'), { attempt: 2 })
   expect(reported()).toEqual([
@@ -24,7 +26,6 @@ test('a console that throws changes nothing', () => {
     throw new Error('console')
   })
   const told: unknown[] = []
-  const clock = { now: () => 5, setTimer: () => ({ cancel: () => undefined }) }
   report('write_failed', new Error('full'))
   eventsTo(clock, (event: unknown) => told.push(event), 'run', 'dead_letter')({}, { type: 'dead_lettered' })
   expect(told).toHaveLength(1)
@@ -72,7 +73,6 @@ test('a hook that hangs holds nobody up', async () => {
 })
 
 test('what is given up is logged also where nobody listens, and nothing else is', () => {
-  const clock = { now: () => 5, setTimer: () => ({ cancel: () => undefined }) }
   const tell = eventsTo<{ readonly key: string }, { readonly type: string }>(
     clock,
     null,
@@ -88,7 +88,6 @@ test('what is given up is logged also where nobody listens, and nothing else is'
 
 test('a listener is told what is given up as well as it is logged', () => {
   const told: unknown[] = []
-  const clock = { now: () => 5, setTimer: () => ({ cancel: () => undefined }) }
   const hook = (event: unknown) => told.push(event)
   const tell = eventsTo<{ readonly key: string }, { readonly type: string }>(
     clock,

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, onTestFinished, vi } from 'vitest'
 import { startWranglerDev } from '../../../../../examples/support/wrangler-dev.ts'
@@ -116,10 +117,6 @@ async function reached(url: string, init?: RequestInit): Promise<Response> {
 
 function isOfConsole({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('application/json') ?? false
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 /** Makes a schedule whose last run failed. */
